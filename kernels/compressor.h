@@ -30,6 +30,23 @@
 namespace syncline {
 
 using Message = std::vector<std::byte>;
+using MessageBytes = std::span<const std::byte>;
+
+// Messages whose gradients are added to one sum, one after the other: of several workers, or one.
+class Messages {
+ public:
+  Messages(const Message& one) : all_{one} {}
+  Messages(MessageBytes one) : all_{one} {}
+  explicit Messages(std::vector<MessageBytes> all) : all_(std::move(all)) {}
+
+  std::size_t size() const { return all_.size(); }
+  MessageBytes operator[](std::size_t i) const { return all_[i]; }
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+
+ private:
+  std::vector<MessageBytes> all_;
+};
 
 // Names the random bits of one encoding: Philox with counter (element, step, tensor), key = seed.
 // For compressors with `shared_draw` all workers must use the same Draw; others should differ in
@@ -126,11 +143,21 @@ bool same_residual(const State& a, const State& b);
 // Both may throw: Encode std::invalid_argument (bad sizes or settings), Decode CorruptMessage.
 using Encode =
     std::function<void(const Settings&, const Gradient&, const Draw&, State&, Message& message)>;
-// Adds the decoded gradient into `sum`, one float per element of the gradient. `precision` is that
-// of the gradients that were encoded. A message that no encode can have made is a CorruptMessage,
-// and then nothing has been written.
-using Decode = std::function<void(const Settings&, std::span<const std::byte> message, Precision,
-                                  const Draw&, std::span<float> sum)>;
+// Adds the decoded gradients into `sum`, one float per element of a gradient. The bits are those of
+// adding one message after the other. `precision` is that of the gradients that were encoded; the
+// draw is that of all messages where a compressor has a `shared_draw`, and means nothing elsewhere.
+// A message that no encode can have made is a CorruptMessage: then neither it nor a message behind
+// it has been added.
+using Decode = std::function<void(const Settings&, const Messages&, Precision, const Draw&,
+                                  std::span<float> sum)>;
+
+// A Decode made of a function that adds one message.
+template <auto decode_one>
+void one_by_one(const Settings& settings, const Messages& messages, Precision precision,
+                const Draw& draw, std::span<float> sum) {
+  for (const MessageBytes message : messages)
+    decode_one(settings, message, precision, draw, sum);
+}
 
 class CorruptMessage : public std::runtime_error {  // the one thing a receiver may want to catch
  public:
@@ -146,9 +173,10 @@ struct Codec {
 struct MemoryTraffic {
   // What the CUDA version enqueues, in its order. Decoding adds into a sum that is there, so
   // zeroing it is no part of this. Null: there is no such version.
-  using Enqueued = std::function<StreamOperations(const Settings&, std::size_t elements)>;
-  Enqueued encode = {};
-  Enqueued decode = {};
+  std::function<StreamOperations(const Settings&, std::size_t elements)> encode = {};
+  // Of up to most_messages_at_once messages, decoded together.
+  std::function<StreamOperations(const Settings&, std::size_t elements, std::size_t messages)>
+      decode = {};
   // Bytes per element that encoding moves at least, however it is written, at density 0.01 and the
   // other settings' defaults.
   double floor = 0;

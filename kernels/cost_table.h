@@ -19,7 +19,7 @@ constexpr double most_elements = 0xffffffff;  // of a bucket: messages number th
 struct CostRow {
   std::string compressor;
   std::string settings;
-  std::string operation;  // encode, decode, or a variant of either, such as encode-as-published
+  std::string operation;  // encode, decode, or a variant of either, such as further_operation
   double elements = 0;
   double seconds = 0;  // the median, or what is typical
   double p10 = 0;      // of runs; or the fast end, where the table is a range
@@ -31,6 +31,9 @@ struct CostRow {
   using Key = std::tuple<std::string, std::string, std::string, double, std::string>;
   Key key() const { return {compressor, settings, operation, elements, distribution}; }
 };
+
+// Decoding one more message at the same time: what several take, less the first, over the others.
+inline const std::string further_operation = "decode-further";
 
 // A figure that somebody wants of a table.
 struct CostQuestion {

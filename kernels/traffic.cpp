@@ -12,6 +12,13 @@ Amount scattered(const Amount& count, double among) {
   return sector_bytes * Amount(cells * touched, chance + count.spread + 1);
 }
 
+StreamOperations repeated(const StreamOperations& operations, std::size_t times) {
+  StreamOperations all;
+  for (std::size_t time = 0; time < times; ++time)
+    all.insert(all.end(), operations.begin(), operations.end());
+  return all;
+}
+
 double bytes_of(const StreamOperations& operations) {
   double bytes = 0;
   for (const StreamOperation& operation : operations)

@@ -53,10 +53,19 @@ Amount scattered(const Amount& count, double among);
 struct StreamOperation {
   std::string name;
   Amount read, written;
-  double flops = 0;  // fp32 additions and multiplications, where they may take longer than bytes
+  // Where they may take longer than bytes: additions, multiplications and other instructions that
+  // an fp32 unit does; and how often a block waits for memory once more, each time for the answer
+  // to what it asked after the wait before.
+  double instructions = 0, waits = 0;
 };
 using StreamOperations = std::vector<StreamOperation>;
 
 double bytes_of(const StreamOperations& operations);  // read and written
+
+// One after the other, as often as this.
+StreamOperations repeated(const StreamOperations& operations, std::size_t times);
+
+// The messages that a kernel which decodes several takes at once.
+inline constexpr std::size_t most_messages_at_once = 64;
 
 }  // namespace syncline

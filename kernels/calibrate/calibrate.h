@@ -57,6 +57,10 @@ struct Timing {
 Timing timed_samples(const std::function<double()>& sample, double patience_seconds,
                      double small_spread);
 
+// A further message is a sixteenth of what this many messages take longer than one.
+inline constexpr std::size_t messages_of_slope = 17;
+Timing further_message(const Timing& one, const Timing& many);
+
 // These write the table while they measure it, and return the program's exit code.
 int measure_on_cpu(const CalibrateOptions& options);
 int measure_on_cuda(const CalibrateOptions& options);

@@ -69,6 +69,22 @@ Timing timed(const std::function<void()>& prepare, const std::function<void()>& 
       0.6, 0.1);
 }
 
+// Messages of this gradient begun at other elements: alike, with other places.
+std::vector<Message> other_messages(const Cell& cell, const Values& gradient, const State& start,
+                                    std::size_t count) {
+  std::vector<Message> messages(count);
+  for (std::size_t m = 0; m < count; ++m) {
+    Values begun_at = gradient;
+    std::rotate(begun_at.begin(),
+                begun_at.begin() + static_cast<std::ptrdiff_t>(m * gradient.size() / count),
+                begun_at.end());
+    State state = start;
+    cell.compressor->cpu.encode(cell.settings, std::span<const float>(begun_at), Draw{1, 20, 0},
+                                state, messages[m]);
+  }
+  return messages;
+}
+
 void measure(const Cell& cell, const std::string& distribution, std::size_t elements,
              GrowingTable& table) {
   const Compressor& compressor = *cell.compressor;
@@ -88,11 +104,20 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
   table.add(compressor.name, settings, "encode", elements, n * compressor.traffic.floor, bytes,
             distribution, encoding);
   Values sum(elements);
-  const Timing decoding = timed(
-      [] {}, [&] { compressor.cpu.decode(cell.settings, message, Precision::fp32, draw, sum); });
-  table.add(compressor.name, settings, "decode", elements,
-            compressor.sparse || compressor.shared_draw ? 3 * bytes : 8 * n + bytes, bytes,
-            distribution, decoding);
+  const auto time_of = [&](const Messages& messages) {
+    return timed(
+        [] {}, [&] { compressor.cpu.decode(cell.settings, messages, Precision::fp32, draw, sum); });
+  };
+  const Timing decoding = time_of(message);
+  const bool scattered = compressor.sparse || compressor.shared_draw;
+  table.add(compressor.name, settings, "decode", elements, scattered ? 3 * bytes : 8 * n + bytes,
+            bytes, distribution, decoding);
+  const std::vector<Message> others = other_messages(cell, gradient, start, messages_of_slope);
+  table.add(
+      compressor.name, settings, further_operation, elements, scattered ? 3 * bytes : bytes, bytes,
+      distribution,
+      further_message(decoding,
+                      time_of(Messages(std::vector<MessageBytes>(others.begin(), others.end())))));
 }
 
 Timing timed_copy(const Values& from, Values& to) {
@@ -147,7 +172,8 @@ std::string processor() {
 
 // A machine that swaps measures its disk, or ends the program.
 void require_memory_for(std::size_t elements) {
-  constexpr double bytes_per_element = 40;  // gradient, sums, message and sort's copies: measured
+  // Gradient, sums, message and sort's copies: measured. And messages as long as the gradient.
+  constexpr double bytes_per_element = 40 + 4 * messages_of_slope;
   const double bytes = bytes_per_element * static_cast<double>(elements);
   const double allowed_bytes =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 2;
@@ -181,7 +207,17 @@ std::vector<CostRow::Key> rows_of(const Cell& cell, std::size_t elements,
   const std::string &name = cell.compressor->name,
                     settings = written_settings(*cell.compressor, cell.settings);
   const double n = static_cast<double>(elements);
-  return {{name, settings, "encode", n, distribution}, {name, settings, "decode", n, distribution}};
+  return {{name, settings, "encode", n, distribution},
+          {name, settings, "decode", n, distribution},
+          {name, settings, further_operation, n, distribution}};
+}
+
+// What no timing can tell from nothing is a nanosecond.
+Timing further_message(const Timing& one, const Timing& many) {
+  const auto each = [&](double seconds) {
+    return std::max((seconds - one.median) / (messages_of_slope - 1), 1e-9);
+  };
+  return {each(many.median), each(many.p10), each(many.p90), one.quiet && many.quiet};
 }
 
 Timing timed_samples(const std::function<double()>& sample, double patience_seconds,

@@ -33,6 +33,9 @@ CostTable modelled(const CalibrateOptions& options) {
         "itself, what caches keep from one launch to the next"},
        {"encode", "ours, for a gradient of a normal distribution"},
        {"decode", "ours, adds into a sum that is there, so zeroing it is not part"},
+       {further_operation,
+        "each message that is decoded together with a first one: a sixteenth of what seventeen "
+        "take longer than one"},
        {"encode-as-published",
         "the papers' own code with its temporaries: bytes = elements x bytes per element, whatever "
         "the settings"}});
@@ -57,7 +60,17 @@ CostTable modelled(const CalibrateOptions& options) {
                               seconds.high, wire, "gauss"});
       };
       add("encode", device.seconds(traffic.encode(cell.settings, elements)));
-      add("decode", device.seconds(traffic.decode(cell.settings, elements)));
+      const LowToHigh one = device.seconds(traffic.decode(cell.settings, elements, 1));
+      add("decode", one);
+      const LowToHigh many =
+          device.seconds(traffic.decode(cell.settings, elements, messages_of_slope));
+      const auto each = [](double of_many, double of_one) {
+        return std::max((of_many - of_one) / (messages_of_slope - 1), 1e-9);
+      };
+      const double typical = each(many.typical, one.typical);
+      // One message alone may fit into the L2.
+      add(further_operation, {std::min(each(many.low, one.low), typical), typical,
+                              std::max(each(many.high, one.high), typical)});
       const MemoryTraffic::Chain& published = traffic.published;
       add("encode-as-published",
           device.seconds(published.kernels, n * published.bytes_per_element, published.syncs));

@@ -273,9 +273,12 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   return moved.operations;
 }
 
-StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
+                                std::size_t messages) {
   const bool signs = settings.word("rule") == "sign";
-  return sparse_sum(selected(settings, elements), elements, signs ? 4 + 1.0 / 8 : 8);
+  const Amount sent = selected(settings, elements);
+  return signs ? repeated(sparse_sum(sent, elements, 4 + 1.0 / 8, 1), messages)
+               : sparse_sum(sent, elements, 8, messages);
 }
 
 const Registered<Compressor> entry{{
@@ -298,8 +301,8 @@ const Registered<Compressor> entry{{
     .feedback = keeps_residual,
     .wire_bytes = bytes,
     .promise = promise,
-    .reference = {encode_plainly, decode},
-    .cpu = {encode, decode},
+    .reference = {encode_plainly, one_by_one<decode>},
+    .cpu = {encode, one_by_one<decode>},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
                 .floor = 16.4,

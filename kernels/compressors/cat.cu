@@ -299,14 +299,16 @@ using Decoder = decltype(DeviceCompressor::decode_add);
 
 // The sign rule's messages, and those that every sparsifier makes.
 Decoder decoder_of_signs_and(const Decoder& decode_sparse) {
-  return [=](const Settings& settings, const std::byte* message, std::size_t bytes,
-             const Draw& draw, float* sum, std::size_t elements, void* workspace, void* stream) {
+  return [=](const Settings& settings, const DeviceMessages& messages, const Draw& draw, float* sum,
+             std::size_t elements, void* workspace, void* stream) {
     if (settings.word("rule") != "sign") {
-      decode_sparse(settings, message, bytes, draw, sum, elements, workspace, stream);
+      decode_sparse(settings, messages, draw, sum, elements, workspace, stream);
       return;
     }
-    const std::size_t count = (bytes / 4 - 1) * 32 / 33;
-    launch_each(count, unsign_kernel, stream, message, count, sum);
+    for_each_message(messages, [&](const std::byte* message, std::size_t bytes) {
+      const std::size_t count = (bytes / 4 - 1) * 32 / 33;
+      launch_each(count, unsign_kernel, stream, message, count, sum);
+    });
   };
 }
 

@@ -185,10 +185,15 @@ void decode_plainly(const Settings& settings, std::span<const std::byte> message
     add_chunk(chunks, c, message, sum);
 }
 
-void decode(const Settings& settings, std::span<const std::byte> message, Precision, const Draw&,
+void decode(const Settings& settings, const Messages& messages, Precision, const Draw&,
             std::span<float> sum) {
-  const LevelMessage chunks = checked(settings, message, sum.size());
-  run_in_parallel(chunks.count(), [&](std::size_t c) { add_chunk(chunks, c, message, sum); });
+  const LevelMessage chunks = level_message(settings, sum.size());
+  for (const MessageBytes message : messages)
+    checked(settings, message, sum.size());
+  run_in_parallel(chunks.count(), [&](std::size_t c) {
+    for (const MessageBytes message : messages)
+      add_chunk(chunks, c, message, sum);
+  });
 }
 
 WireSize bytes(const Settings& settings, std::size_t elements, Precision) {
@@ -224,10 +229,14 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   return all;
 }
 
-StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
+                                std::size_t messages) {
   const LevelMessage chunks = level_message(settings, elements);
   const double sent = static_cast<double>(chunks.sent());
-  return sparse_sum(sent, elements, static_cast<double>(chunks.bytes()) / std::max(sent, 1.0));
+  const double each = static_cast<double>(chunks.bytes()) / std::max(sent, 1.0);
+  return messages > 1 && sweeps(messages * chunks.sent(), elements)
+             ? sparse_sum(sent, elements, each, messages)
+             : repeated(sparse_sum(sent, elements, each, 1), messages);
 }
 
 const Registered<Compressor> entry{{
@@ -242,7 +251,7 @@ const Registered<Compressor> entry{{
     .feedback = with_feedback,
     .wire_bytes = bytes,
     .promise = promise,
-    .reference = {encode_plainly, decode_plainly},
+    .reference = {encode_plainly, one_by_one<decode_plainly>},
     .cpu = {encode, decode},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,

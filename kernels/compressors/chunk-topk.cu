@@ -2,6 +2,7 @@
 // sent in order; so the tensor is read once, and all that follows works on the list.
 #include "kernels/compressors/chunk-topk.h"
 #include "kernels/gpu/chunks.cuh"
+#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -112,14 +113,46 @@ __global__ void write_kernel(float* u, LevelMessage chunks, float decay, ChunkRo
   }
 }
 
+struct Levels {
+  LevelMessage chunks;
+  const std::byte* message;
+
+  __device__ float value(std::size_t j) const {
+    const float* levels = reinterpret_cast<const float*>(message);
+    return from_level_code(get_number(message + chunks.codes_begin(), j, level_bits), levels[0],
+                           levels[1]);
+  }
+  __device__ std::uint32_t place(std::size_t j) const {
+    return get_number(message + chunks.indices_begin(), j, chunks.index_bits);
+  }
+};
+
 __global__ void add_kernel(LevelMessage chunks, const std::byte* message, float* sum) {
   const std::size_t j = grid_thread();
   if (j >= chunks.sent())
     return;
-  const float* levels = reinterpret_cast<const float*>(message);
-  const std::uint32_t place = get_number(message + chunks.indices_begin(), j, chunks.index_bits);
-  sum[j / chunks.per_chunk * chunks.chunk + place] += from_level_code(
-      get_number(message + chunks.codes_begin(), j, level_bits), levels[0], levels[1]);
+  const Levels levels{chunks, message};
+  sum[j / chunks.per_chunk * chunks.chunk + levels.place(j)] += levels.value(j);
+}
+
+// A block keeps its chunk of the sum in shared memory while it adds what each message has there.
+__global__ void __launch_bounds__(256)
+    add_all_kernel(LevelMessage chunks, DeviceMessages messages, float* sum) {
+  __shared__ float kept[most_chunk_elements];
+  const std::size_t c = blockIdx.x, begin = c * chunks.chunk;
+  const unsigned count = static_cast<unsigned>(chunks.elements_of(c));
+  const std::size_t first = c * chunks.per_chunk, sent = chunks.sent_of(c);
+  for (unsigned i = threadIdx.x; i < count; i += 256)
+    kept[i] = sum[begin + i];
+  for (unsigned m = 0; m < messages.count; ++m) {
+    const Levels levels{chunks, messages.at[m]};
+    __syncthreads();
+    for (std::size_t j = threadIdx.x; j < sent; j += 256)
+      kept[levels.place(first + j)] += levels.value(first + j);
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < count; i += 256)
+    sum[begin + i] = kept[i];
 }
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw&,
@@ -144,10 +177,18 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw&,
               output.message);
 }
 
-void decode_add(const Settings& settings, const std::byte* message, std::size_t, const Draw&,
-                float* sum, std::size_t elements, void*, void* stream) {
+void decode_add(const Settings& settings, const DeviceMessages& messages, const Draw&, float* sum,
+                std::size_t elements, void*, void* stream) {
   const LevelMessage chunks = level_message(settings, elements);
-  launch_each(chunks.sent(), add_kernel, stream, chunks, message, sum);
+  if (chunks.sent() == 0)
+    return;
+  if (messages.count > 1 && sweeps(messages.count * chunks.sent(), elements))
+    launch(add_all_kernel, static_cast<unsigned>(chunks.count()), 256, stream, chunks, messages,
+           sum);
+  else
+    for_each_message(messages, [&](const std::byte* message, std::size_t) {
+      launch_each(chunks.sent(), add_kernel, stream, chunks, message, sum);
+    });
 }
 
 std::size_t workspace_bytes(const Settings& settings, std::size_t elements) {

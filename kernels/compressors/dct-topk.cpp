@@ -305,15 +305,17 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   return all;
 }
 
-StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
+                                std::size_t messages) {
   const CoefficientMessage chunks = coefficient_message(settings, elements, Precision::fp32);
   if (chunks.sent() == 0)
     return {};
   const std::size_t behind = elements % chunks.chunk;
   const Amount sum =
       sectors(4 * (elements - behind)) + scattered(chunks.in_last, static_cast<double>(behind));
-  return {{"add_kernel", sectors(chunks.bytes()) + sum, sum,
-           static_cast<double>(elements / chunks.chunk) * flops_back(chunks)}};
+  return repeated({{"add_kernel", sectors(chunks.bytes()) + sum, sum,
+                    static_cast<double>(elements / chunks.chunk) * flops_back(chunks)}},
+                  messages);
 }
 
 const Registered<Compressor> entry{{
@@ -332,8 +334,8 @@ const Registered<Compressor> entry{{
     .feedback = with_feedback,
     .wire_bytes = bytes,
     .promise = promise,
-    .reference = {encode_plainly, decode_plainly},
-    .cpu = {encode, decode},
+    .reference = {encode_plainly, one_by_one<decode_plainly>},
+    .cpu = {encode, one_by_one<decode>},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
                 .floor = 12.06,

@@ -251,14 +251,16 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw&,
 }
 
 template <class Value>
-void decode_add(const Settings& settings, const std::byte* message, std::size_t, const Draw&,
-                float* sum, std::size_t elements, void*, void* stream) {
+void decode_add(const Settings& settings, const DeviceMessages& messages, const Draw&, float* sum,
+                std::size_t elements, void*, void* stream) {
   const CoefficientMessage chunks = coefficient_message(
       settings, elements, std::is_same_v<Value, Half> ? Precision::fp16 : Precision::fp32);
   if (chunks.sent() > 0)
     with_side(chunks, [&]<unsigned side>() {
-      launch(add_kernel<side, Value>, static_cast<unsigned>(chunks.count()), chunk_threads, stream,
-             chunks, cosines_of(side), reinterpret_cast<const Value*>(message), sum);
+      for_each_message(messages, [&](const std::byte* message, std::size_t) {
+        launch(add_kernel<side, Value>, static_cast<unsigned>(chunks.count()), chunk_threads,
+               stream, chunks, cosines_of(side), reinterpret_cast<const Value*>(message), sum);
+      });
     });
 }
 

@@ -198,9 +198,10 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   return moved.operations;
 }
 
-StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
+                                std::size_t messages) {
   const Dgc dgc = dgc_of(settings, elements, std::numeric_limits<std::uint32_t>::max());
-  return sparse_sum(sent(dgc, elements), elements);
+  return sparse_sum(sent(dgc, elements), elements, 8, messages);
 }
 
 const Registered<Compressor> entry{{
@@ -229,8 +230,8 @@ const Registered<Compressor> entry{{
         .unclipped = [](const Settings& settings) { return settings.with("clip-norm", 0); }},
     .wire_bytes = bytes,
     .promise = promise_at_density,
-    .reference = {encode_plainly, decode_sparse},
-    .cpu = {encode_picked<pick>, decode_sparse},
+    .reference = {encode_plainly, one_by_one<decode_sparse>},
+    .cpu = {encode_picked<pick>, decode_sparse_together},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
                 .floor = 12.8,

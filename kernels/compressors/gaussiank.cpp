@@ -79,8 +79,9 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   return moved.operations;
 }
 
-StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
-  return sparse_sum(selected(settings, elements), elements);
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
+                                std::size_t messages) {
+  return sparse_sum(selected(settings, elements), elements, 8, messages);
 }
 
 const Registered<Compressor> entry{{
@@ -98,8 +99,8 @@ const Registered<Compressor> entry{{
     .feedback = with_feedback,
     .wire_bytes = bytes_near_density<3>,
     .promise = promise_at_density,
-    .reference = {encode_chosen<choose>, decode_sparse},
-    .cpu = {encode_picked<pick>, decode_sparse},
+    .reference = {encode_chosen<choose>, one_by_one<decode_sparse>},
+    .cpu = {encode_picked<pick>, decode_sparse_together},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
                 .floor = 16.4,

@@ -28,13 +28,15 @@ void decode_plainly(const Settings&, std::span<const std::byte> message, Precisi
     sum[i] += get_value(message.data() + width * i, precision);
 }
 
-void decode(const Settings&, std::span<const std::byte> message, Precision precision, const Draw&,
+void decode(const Settings&, const Messages& messages, Precision precision, const Draw&,
             std::span<float> sum) {
   const std::size_t width = value_bytes(precision);
-  expect_bytes("none", message.size(), width * sum.size());
+  for (const MessageBytes message : messages)
+    expect_bytes("none", message.size(), width * sum.size());
   for_each_tile(sum.size(), [&](std::size_t, std::size_t begin, std::size_t count) {
-    for (std::size_t i = begin; i < begin + count; ++i)
-      sum[i] += get_value(message.data() + width * i, precision);
+    for (const MessageBytes message : messages)
+      for (std::size_t i = begin; i < begin + count; ++i)
+        sum[i] += get_value(message.data() + width * i, precision);
   });
 }
 
@@ -46,8 +48,8 @@ StreamOperations encode_traffic(const Settings&, std::size_t elements) {
   return {{"copy", sectors(4 * elements), sectors(4 * elements)}};
 }
 
-StreamOperations decode_traffic(const Settings&, std::size_t elements) {
-  return dense_sum(4 * elements, elements);
+StreamOperations decode_traffic(const Settings&, std::size_t elements, std::size_t messages) {
+  return dense_sum(4 * elements, elements, messages, 2);
 }
 
 const Registered<Compressor> entry{{
@@ -57,7 +59,7 @@ const Registered<Compressor> entry{{
     .reducible = true,
     .unbiased = true,
     .wire_bytes = bytes,
-    .reference = {encode_plainly, decode_plainly},
+    .reference = {encode_plainly, one_by_one<decode_plainly>},
     .cpu = {encode, decode},
     .add = add_values,
     .traffic =

@@ -5,18 +5,26 @@ namespace syncline {
 namespace {
 
 template <class Value>
-__global__ void sum_values_kernel(const Value* values, float* sum, std::size_t elements) {
-  const std::size_t first = 4 * grid_thread();
-  if (first >= elements)
-    return;
-  const FourOfSum four(sum, first, elements);
-  if (four.present == 4) {
-    const float4 more = four_of(values, first);
-    const float added[] = {more.x, more.y, more.z, more.w};
-    four.add([&](unsigned k) { return added[k]; });
-  } else {
-    four.add([&](unsigned k) { return loaded(values, first + k); });
+struct PlainValues {
+  const Value* values;
+
+  __device__ auto operator()(std::size_t first, bool four_there) const {
+    const float4 four = four_there ? four_of(values, first) : float4{};
+    return [this, first, four_there, four](unsigned k) {
+      return !four_there ? loaded(values, first + k)
+             : k == 0    ? four.x
+             : k == 1    ? four.y
+             : k == 2    ? four.z
+                         : four.w;
+    };
   }
+};
+
+template <class Value, bool several>
+__global__ void sum_values_kernel(DeviceMessages messages, float* sum, std::size_t elements) {
+  add_dense<several>(messages, sum, elements, [](const std::byte* message) {
+    return PlainValues<Value>{reinterpret_cast<const Value*>(message)};
+  });
 }
 
 void encode(const Settings&, const DeviceInput& input, const Draw&, const DeviceOutput& output,
@@ -28,10 +36,10 @@ void encode(const Settings&, const DeviceInput& input, const Draw&, const Device
 }
 
 template <class Value>
-void decode_add(const Settings&, const std::byte* message, std::size_t, const Draw&, float* sum,
+void decode_add(const Settings&, const DeviceMessages& messages, const Draw&, float* sum,
                 std::size_t elements, void*, void* stream) {
-  launch_each(fours_of(elements), sum_values_kernel<Value>, stream,
-              reinterpret_cast<const Value*>(message), sum, elements);
+  launch_dense(messages, sum_values_kernel<Value, false>, sum_values_kernel<Value, true>, elements,
+               stream, sum, elements);
 }
 
 const Registered<DeviceCompressor> entry{{.name = "none",

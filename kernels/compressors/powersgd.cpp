@@ -168,8 +168,7 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
 }
 
 template <const Manner& manner>
-void decode(const Settings& settings, std::span<const std::byte> message, Precision, const Draw&,
-            std::span<float> sum) {
+void decode_one(const Settings& settings, MessageBytes message, std::span<float> sum) {
   const Shape s = shape_of(settings, sum.size());
   expect_bytes("powersgd", message.size(), 4 * (s.rows + s.columns) * s.rank);
   std::vector<float> p = floats(message.first(4 * s.rows * s.rank));
@@ -181,6 +180,13 @@ void decode(const Settings& settings, std::span<const std::byte> message, Precis
     for (std::size_t j = 0; j < row.size(); ++j)
       row[j] += sent[j];
   });
+}
+
+template <const Manner& manner>
+void decode(const Settings& settings, const Messages& messages, Precision, const Draw&,
+            std::span<float> sum) {
+  for (const MessageBytes message : messages)
+    decode_one<manner>(settings, message, sum);
 }
 
 void add(const Settings& settings, Precision, std::span<std::byte> sum,
@@ -208,12 +214,14 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
           {"remember_kernel", q + sector_bytes, q}};
 }
 
-StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
+                                std::size_t messages) {
   const Shape s = shape_of(settings, elements);
   const Amount tensor = sectors(4 * elements), p = sectors(4 * s.rows * s.rank),
                columns = sectors(8 * s.rows * s.rank);
-  return {{"orthogonalise_kernel", p + columns, columns + p},
-          {"product_kernel", tensor + p + sectors(4 * s.columns * s.rank), tensor}};
+  return repeated({{"orthogonalise_kernel", p + columns, columns + p},
+                   {"product_kernel", tensor + p + sectors(4 * s.columns * s.rank), tensor}},
+                  messages);
 }
 
 const Registered<Compressor> entry{{

@@ -362,15 +362,17 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   launch_each(size, remember_kernel, stream, q, size, draw, room.diverged, matrix);
 }
 
-void decode_add(const Settings& settings, const std::byte* message, std::size_t, const Draw&,
-                float* sum, std::size_t elements, void* workspace, void* stream) {
+void decode_add(const Settings& settings, const DeviceMessages& messages, const Draw&, float* sum,
+                std::size_t elements, void* workspace, void* stream) {
   const Shape s = shape_of(settings, elements);
   if (elements == 0)
     return;
   const Room room = room_of(s, workspace);
-  const float* p = reinterpret_cast<const float*>(message);
-  orthogonalise(p, s, room, stream);
-  add_product(matrix_in(sum, elements, s), room.p, p + s.rows * s.rank, false, stream);
+  for_each_message(messages, [&](const std::byte* message, std::size_t) {
+    const float* p = reinterpret_cast<const float*>(message);
+    orthogonalise(p, s, room, stream);
+    add_product(matrix_in(sum, elements, s), room.p, p + s.rows * s.rank, false, stream);
+  });
 }
 
 void prepare(const Settings& settings, std::size_t elements, const Draw& draw, State& state) {

@@ -226,33 +226,40 @@ void decode_plainly(const Settings& settings, std::span<const std::byte> message
     sum[i] += decoded(qsgd, read.codes[i], step_of(qsgd, read.scales[i / qsgd.bucket]));
 }
 
-void decode(const Settings& settings, std::span<const std::byte> message, Precision, const Draw&,
+// Adds one message's codes of a tile.
+void add_codes(const Qsgd& qsgd, const std::vector<float>& scales, const std::uint8_t* codes,
+               std::size_t begin, std::size_t count, std::span<float> sum) {
+  const std::int32_t sign_bit = static_cast<std::int32_t>(qsgd.sign_bit());
+  for (std::size_t at = 0; at < count; at += qsgd.bucket) {
+    const float step = step_of(qsgd, scales[(begin + at) / qsgd.bucket]);
+    const std::size_t end = std::min(at + qsgd.bucket, count);
+    std::size_t i = at;
+    for (; i + lane_width <= end; i += lane_width) {
+      const Masks code = widened(codes + i), level = code & (sign_bit - 1);
+      float* to = sum.data() + begin + i;
+      store(load(to) + from_level(level, (code & sign_bit) != 0, step), to);
+    }
+    for (; i < end; ++i)
+      sum[begin + i] += decoded(qsgd, codes[i], step);
+  }
+}
+
+void decode(const Settings& settings, const Messages& messages, Precision, const Draw&,
             std::span<float> sum) {
   const Qsgd qsgd = qsgd_of(settings);
   const std::size_t n = sum.size();
   const bool fixed = qsgd.coding == Coding::fixed;
-  const std::int32_t sign_bit = static_cast<std::int32_t>(qsgd.sign_bit());
-  const Codes read =
-      fixed ? Codes{read_scales(qsgd, message, n), {}} : read_elias(qsgd, message, n);
+  std::vector<Codes> read;
+  for (const MessageBytes message : messages)
+    read.push_back(fixed ? Codes{read_scales(qsgd, message, n), {}} : read_elias(qsgd, message, n));
   for_each_tile(n, [&](std::size_t, std::size_t begin, std::size_t count) {
     std::uint8_t unpacked[tile_elements];
-    const std::uint8_t* codes = unpacked;
-    if (fixed)
-      unpack(message.data() + 4 * read.scales.size() + begin / 8 * qsgd.bits, count, qsgd.bits,
-             unpacked);
-    else
-      codes = read.codes.data() + begin;
-    for (std::size_t at = 0; at < count; at += qsgd.bucket) {
-      const float step = step_of(qsgd, read.scales[(begin + at) / qsgd.bucket]);
-      const std::size_t end = std::min(at + qsgd.bucket, count);
-      std::size_t i = at;
-      for (; i + lane_width <= end; i += lane_width) {
-        const Masks code = widened(codes + i), level = code & (sign_bit - 1);
-        float* to = sum.data() + begin + i;
-        store(load(to) + from_level(level, (code & sign_bit) != 0, step), to);
-      }
-      for (; i < end; ++i)
-        sum[begin + i] += decoded(qsgd, codes[i], step);
+    for (std::size_t m = 0; m < messages.size(); ++m) {
+      if (fixed)
+        unpack(messages[m].data() + 4 * read[m].scales.size() + begin / 8 * qsgd.bits, count,
+               qsgd.bits, unpacked);
+      add_codes(qsgd, read[m].scales, fixed ? unpacked : read[m].codes.data() + begin, begin, count,
+                sum);
     }
   });
 }
@@ -322,13 +329,13 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   return operations;
 }
 
-StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
+                                std::size_t messages) {
   const Qsgd qsgd = qsgd_of(settings);
   const std::size_t buckets = buckets_of(qsgd, elements),
                     codes_bytes = packed_bytes(elements, qsgd.bits);
-  StreamOperations sum = dense_sum(4 * buckets + codes_bytes, elements);
   if (qsgd.coding == Coding::fixed)
-    return sum;
+    return dense_sum(4 * buckets + codes_bytes, elements, messages, 8);
   const Amount message = coded_sectors(settings, elements), places = sectors(8 * buckets),
                codes = sectors(codes_bytes);
   // Codes of zero are not written.
@@ -338,8 +345,8 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements) 
       {"walk_kernel", 2 * message, places},
       {"memset of codes", 0, codes},
       {"unpack_kernel", places + message + written, sectors(4 * buckets) + written}};
-  operations.push_back(sum.front());
-  return operations;
+  operations.push_back(dense_sum(4 * buckets + codes_bytes, elements, 1, 8).front());
+  return repeated(operations, messages);
 }
 
 const Registered<Compressor> entry{{
@@ -360,7 +367,7 @@ const Registered<Compressor> entry{{
     .feedback = with_feedback,
     .wire_bytes = bytes,
     .promise = promise,
-    .reference = {encode_plainly, decode_plainly},
+    .reference = {encode_plainly, one_by_one<decode_plainly>},
     .cpu = {encode, decode},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,

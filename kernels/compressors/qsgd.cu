@@ -183,36 +183,55 @@ auto quantiser(const Qsgd& qsgd) {
                                    : quantise_kernel<Value, 0>;
 }
 
-// A thread for every four elements, whose codes are one load where known_bits is not 0.
+// The codes of a message: four are one load where known_bits is not 0.
 template <unsigned known_bits>
-__global__ void dequantise_kernel(const std::byte* message, QsgdShape shape, float* sum) {
-  const std::size_t first = 4 * grid_thread();
-  if (first >= shape.elements)
-    return;
-  const FourOfSum four(sum, first, shape.elements);
+struct QsgdCodes {
   using Word = std::conditional_t<known_bits == 8, std::uint32_t,
                                   std::conditional_t<known_bits == 4, std::uint16_t, std::uint8_t>>;
-  const auto* codes = reinterpret_cast<const unsigned char*>(message + 4 * shape.buckets);
-  const bool one_load = known_bits != 0 && four.present == 4;
-  const unsigned word = one_load ? reinterpret_cast<const Word*>(codes)[first / 4] : 0;
-  const float scale = reinterpret_cast<const float*>(message)[first >> shape.bucket_shift];
-  const float step = scale / static_cast<float>(shape.qsgd.levels);
-  const unsigned sign_bit = shape.qsgd.sign_bit();
-  four.add([&](unsigned k) {
-    const unsigned code =
-        one_load ? word >> k * known_bits & (2 * sign_bit - 1) : code_at(codes, first + k, shape);
-    return from_level(code & (sign_bit - 1), (code & sign_bit) != 0, step);
+  const QsgdShape& shape;
+  const float* scales;
+  const unsigned char* codes;
+
+  __device__ QsgdCodes(const std::byte* message, const QsgdShape& of_shape)
+      : shape(of_shape),
+        scales(reinterpret_cast<const float*>(message)),
+        codes(reinterpret_cast<const unsigned char*>(message) + 4 * shape.buckets) {}
+
+  __device__ auto operator()(std::size_t first, bool four_there) const {
+    const bool one_load = known_bits != 0 && four_there;
+    const unsigned word = one_load ? reinterpret_cast<const Word*>(codes)[first / 4] : 0;
+    const unsigned sign_bit = shape.qsgd.sign_bit();
+    const float step = scales[first >> shape.bucket_shift] / static_cast<float>(shape.qsgd.levels);
+    return [=, this](unsigned k) {
+      const unsigned code =
+          one_load ? word >> k * known_bits & (2 * sign_bit - 1) : code_at(codes, first + k, shape);
+      return from_level(code & (sign_bit - 1), (code & sign_bit) != 0, step);
+    };
+  }
+};
+
+template <unsigned known_bits, bool several>
+__global__ void dequantise_kernel(DeviceMessages messages, QsgdShape shape, float* sum) {
+  add_dense<several>(messages, sum, shape.elements, [&](const std::byte* message) {
+    return QsgdCodes<known_bits>(message, shape);
   });
 }
 
-void dequantise(const std::byte* message, const QsgdShape& shape, float* sum, void* stream) {
-  const unsigned bits = shape.qsgd.bits;
-  launch_each(fours_of(shape.elements),
-              bits == 2   ? dequantise_kernel<2>
-              : bits == 4 ? dequantise_kernel<4>
-              : bits == 8 ? dequantise_kernel<8>
-                          : dequantise_kernel<0>,
-              stream, message, shape, sum);
+void dequantise(const DeviceMessages& messages, const QsgdShape& shape, float* sum, void* stream) {
+  const auto enqueue = [&]<unsigned known_bits>() {
+    launch_dense(messages, dequantise_kernel<known_bits, false>,
+                 dequantise_kernel<known_bits, true>, shape.elements, stream, shape, sum);
+  };
+  switch (shape.qsgd.bits) {
+    case 2:
+      return enqueue.template operator()<2>();
+    case 4:
+      return enqueue.template operator()<4>();
+    case 8:
+      return enqueue.template operator()<8>();
+    default:
+      return enqueue.template operator()<0>();
+  }
 }
 
 QsgdShape shape_of(const Settings& settings, std::size_t elements) {
@@ -237,18 +256,23 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
     write_elias(room, shape, output, stream);
 }
 
-void decode_add(const Settings& settings, const std::byte* message, std::size_t bytes, const Draw&,
-                float* sum, std::size_t elements, void* workspace, void* stream) {
+void decode_add(const Settings& settings, const DeviceMessages& messages, const Draw&, float* sum,
+                std::size_t elements, void* workspace, void* stream) {
   const QsgdShape shape = shape_of(settings, elements);
   if (elements == 0)
     return;
   if (shape.qsgd.coding == Coding::fixed) {
-    dequantise(message, shape, sum, stream);
+    dequantise(messages, shape, sum, stream);
     return;
   }
   const EliasRoom room = room_of(workspace, shape);
-  read_elias(message, bytes, room, shape, stream);
-  dequantise(reinterpret_cast<const std::byte*>(room.scales), shape, sum, stream);
+  DeviceMessages read;
+  read.at[0] = reinterpret_cast<const std::byte*>(room.scales);
+  read.count = 1;
+  for_each_message(messages, [&](const std::byte* message, std::size_t bytes) {
+    read_elias(message, bytes, room, shape, stream);
+    dequantise(read, shape, sum, stream);
+  });
 }
 
 std::size_t message_room(const Settings& settings, std::size_t elements) {

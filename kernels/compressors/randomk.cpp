@@ -78,8 +78,16 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   return operations;
 }
 
-StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
-  return sparse_sum(wanted(density_of(settings), elements), elements, 4);
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
+                                std::size_t messages) {
+  const std::size_t k = wanted(density_of(settings), elements);
+  StreamOperations sum = sparse_sum(k, elements, 0, 1);  // all messages have the same places
+  if (!sum.empty())
+    sum.front().read = sum.front().read + static_cast<double>(messages) * sectors(4 * k);
+  if (!sum.empty())
+    sum.front().waits =
+        static_cast<double>(messages - 1) / 4;  // four messages are asked for at once
+  return sum;
 }
 
 const Registered<Compressor> entry{{
@@ -96,8 +104,8 @@ const Registered<Compressor> entry{{
     .feedback = with_feedback,
     .wire_bytes = bytes,
     .promise = promise,
-    .reference = {encode_plainly, decode},
-    .cpu = {encode, decode},
+    .reference = {encode_plainly, one_by_one<decode>},
+    .cpu = {encode, one_by_one<decode>},
     .add = add_values,
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,

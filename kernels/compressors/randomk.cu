@@ -31,10 +31,17 @@ __global__ void gather_kernel(float* u, Permutation order, std::size_t k, std::b
 }
 
 template <class Value>
-__global__ void scatter_kernel(const Value* message, Permutation order, std::size_t k, float* sum) {
+__global__ void scatter_kernel(DeviceMessages messages, Permutation order, std::size_t k,
+                               float* sum) {
   const std::size_t i = grid_thread();
-  if (i < k)
-    sum[permuted(order, i)] += loaded(message, i);
+  if (i >= k)
+    return;
+  float* const to = sum + permuted(order, i);
+  float total = *to;
+#pragma unroll 4
+  for (unsigned m = 0; m < messages.count; ++m)
+    total += loaded(reinterpret_cast<const Value*>(messages.at[m]), i);
+  *to = total;
 }
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
@@ -50,11 +57,10 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
 }
 
 template <class Value>
-void decode_add(const Settings&, const std::byte* message, std::size_t bytes, const Draw& draw,
+void decode_add(const Settings& settings, const DeviceMessages& messages, const Draw& draw,
                 float* sum, std::size_t elements, void*, void* stream) {
-  const std::size_t k = bytes / sizeof(Value);
-  launch_each(k, scatter_kernel<Value>, stream, reinterpret_cast<const Value*>(message),
-              permutation(draw, elements), k, sum);
+  const std::size_t k = wanted(density_of(settings), elements);
+  launch_each(k, scatter_kernel<Value>, stream, messages, permutation(draw, elements), k, sum);
 }
 
 const Registered<DeviceCompressor> entry{{.name = "randomk",

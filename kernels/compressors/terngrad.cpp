@@ -94,14 +94,18 @@ void decode_plainly(const Settings&, std::span<const std::byte> message, Precisi
     sum[i] += from_ternary(get_code(message.data() + 4, i, 2), scale);
 }
 
-void decode(const Settings&, std::span<const std::byte> message, Precision, const Draw&,
+void decode(const Settings&, const Messages& messages, Precision, const Draw&,
             std::span<float> sum) {
-  const float scale = checked_scale(message, sum.size());
+  std::vector<float> scales;
+  for (const MessageBytes message : messages)
+    scales.push_back(checked_scale(message, sum.size()));
   for_each_tile(sum.size(), [&](std::size_t, std::size_t begin, std::size_t count) {
     std::uint8_t codes[tile_elements];
-    unpack(message.data() + 4 + begin / 4, count, 2, codes);
-    for (std::size_t i = 0; i < count; ++i)
-      sum[begin + i] += from_ternary(codes[i], scale);
+    for (std::size_t m = 0; m < messages.size(); ++m) {
+      unpack(messages[m].data() + 4 + begin / 4, count, 2, codes);
+      for (std::size_t i = 0; i < count; ++i)
+        sum[begin + i] += from_ternary(codes[i], scales[m]);
+    }
   });
 }
 
@@ -121,8 +125,8 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   return moved.operations;
 }
 
-StreamOperations decode_traffic(const Settings&, std::size_t elements) {
-  return dense_sum(4 + packed_bytes(elements, 2), elements);
+StreamOperations decode_traffic(const Settings&, std::size_t elements, std::size_t messages) {
+  return dense_sum(4 + packed_bytes(elements, 2), elements, messages, 6);
 }
 
 const Registered<Compressor> entry{{
@@ -136,7 +140,7 @@ const Registered<Compressor> entry{{
     .unbiased = true,
     .feedback = with_feedback,
     .wire_bytes = bytes,
-    .reference = {encode_plainly, decode_plainly},
+    .reference = {encode_plainly, one_by_one<decode_plainly>},
     .cpu = {encode, decode},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,

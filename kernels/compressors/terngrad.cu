@@ -66,14 +66,24 @@ __global__ void ternary_kernel(const Value* u, float* residual, std::size_t elem
       message[4 + at + byte] = static_cast<std::byte>(word >> 8 * byte);
 }
 
-__global__ void unternary_kernel(const std::byte* message, float* sum, std::size_t elements) {
-  const std::size_t first = 4 * grid_thread();
-  if (first >= elements)
-    return;
-  const FourOfSum four(sum, first, elements);
-  const float scale = *reinterpret_cast<const float*>(message);
-  const unsigned byte = static_cast<unsigned>(message[4 + first / 4]);
-  four.add([&](unsigned k) { return from_ternary(byte >> 2 * k & 3u, scale); });
+struct TernaryCodes {
+  const std::byte* codes;
+  float scale;
+
+  __device__ explicit TernaryCodes(const std::byte* message)
+      : codes(message + 4), scale(*reinterpret_cast<const float*>(message)) {}
+
+  __device__ auto operator()(std::size_t first, bool) const {
+    return [this, byte = static_cast<unsigned>(codes[first / 4])](unsigned k) {
+      return from_ternary(byte >> 2 * k & 3u, scale);
+    };
+  }
+};
+
+template <bool several>
+__global__ void unternary_kernel(DeviceMessages messages, float* sum, std::size_t elements) {
+  add_dense<several>(messages, sum, elements,
+                     [](const std::byte* message) { return TernaryCodes(message); });
 }
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
@@ -96,9 +106,10 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
     with_gradient(input, quantise);
 }
 
-void decode_add(const Settings&, const std::byte* message, std::size_t, const Draw&, float* sum,
+void decode_add(const Settings&, const DeviceMessages& messages, const Draw&, float* sum,
                 std::size_t elements, void*, void* stream) {
-  launch_each(fours_of(elements), unternary_kernel, stream, message, sum, elements);
+  launch_dense(messages, unternary_kernel<false>, unternary_kernel<true>, elements, stream, sum,
+               elements);
 }
 
 std::size_t workspace_bytes(const Settings&, std::size_t elements) {

@@ -41,8 +41,9 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   return moved.operations;
 }
 
-StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
-  return sparse_sum(reaching_cutoff(settings, elements), elements);
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
+                                std::size_t messages) {
+  return sparse_sum(reaching_cutoff(settings, elements), elements, 8, messages);
 }
 
 const Registered<Compressor> entry{{
@@ -61,8 +62,8 @@ const Registered<Compressor> entry{{
     .feedback = with_feedback,
     .wire_bytes = typical_bytes,
     .promise = promise_of_sent,
-    .reference = {encode_chosen<choose>, decode_sparse},
-    .cpu = {encode_picked<pick>, decode_sparse},
+    .reference = {encode_chosen<choose>, one_by_one<decode_sparse>},
+    .cpu = {encode_picked<pick>, decode_sparse_together},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
                 .floor = 12.1,

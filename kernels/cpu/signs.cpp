@@ -158,25 +158,31 @@ void encode(const SignFormat& format, const Gradient& gradient, bool feedback, S
   finish(format, in_order(tiles), feedback, state, message);
 }
 
-void decode_plainly(const SignFormat& format, std::span<const std::byte> message,
-                    std::span<float> sum) {
-  const SignScales scales = checked_scales(format, message, sum.size());
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    const bool set = get_code(message.data() + 4 * format.scales, i, 1) != 0;
-    sum[i] += set ? scales.positive : scales.negative;
+void decode_plainly(const SignFormat& format, const Messages& messages, std::span<float> sum) {
+  for (const MessageBytes message : messages) {
+    const SignScales scales = checked_scales(format, message, sum.size());
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      const bool set = get_code(message.data() + 4 * format.scales, i, 1) != 0;
+      sum[i] += set ? scales.positive : scales.negative;
+    }
   }
 }
 
-void decode(const SignFormat& format, std::span<const std::byte> message, std::span<float> sum) {
-  const SignScales scales = checked_scales(format, message, sum.size());
-  const std::byte* words = message.data() + 4 * format.scales;
+void decode(const SignFormat& format, const Messages& messages, std::span<float> sum) {
+  std::vector<SignScales> scales;
+  for (const MessageBytes message : messages)
+    scales.push_back(checked_scales(format, message, sum.size()));
   for_each_tile(sum.size(), [&](std::size_t, std::size_t begin, std::size_t count) {
-    for (std::size_t i = begin; i < begin + count; i += 32) {
-      std::uint32_t word = 0;
-      std::memcpy(&word, words + i / 8, 4);
-      const std::size_t end = std::min<std::size_t>(32, begin + count - i);
-      for (std::size_t j = 0; j < end; ++j)
-        sum[i + j] += (word >> j & 1u) != 0 ? scales.positive : scales.negative;
+    for (std::size_t m = 0; m < messages.size(); ++m) {
+      const std::byte* const words = messages[m].data() + 4 * format.scales;
+      const float if_set = scales[m].positive, if_not = scales[m].negative;
+      for (std::size_t i = begin; i < begin + count; i += 32) {
+        std::uint32_t word = 0;
+        std::memcpy(&word, words + i / 8, 4);
+        const std::size_t end = std::min<std::size_t>(32, begin + count - i);
+        for (std::size_t j = 0; j < end; ++j)
+          sum[i + j] += (word >> j & 1u) != 0 ? if_set : if_not;
+      }
     }
   });
 }
@@ -197,8 +203,9 @@ Codec codec(const SignFormat& format) {
   return {
       [=](const Settings& settings, const Gradient& gradient, const Draw&, State& state,
           Message& message) { encode(format, gradient, with_feedback(settings), state, message); },
-      [=](const Settings&, std::span<const std::byte> message, Precision, const Draw&,
-          std::span<float> sum) { decode(format, message, sum); }};
+      [=](const Settings&, const Messages& messages, Precision, const Draw&, std::span<float> sum) {
+        decode(format, messages, sum);
+      }};
 }
 
 }  // namespace
@@ -220,8 +227,8 @@ Compressor sign_method(const SignFormat& format, const std::string& sentence, co
                             return encode_traffic(format, with_feedback(settings), elements);
                           },
                       .decode =
-                          [=](const Settings&, std::size_t elements) {
-                            return dense_sum(bytes_of(format, elements), elements);
+                          [=](const Settings&, std::size_t elements, std::size_t messages) {
+                            return dense_sum(bytes_of(format, elements), elements, messages, 6);
                           },
                       .floor = 12.13,
                       .published = published}};

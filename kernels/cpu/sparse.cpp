@@ -203,9 +203,11 @@ void write_sparse_plainly(const std::vector<std::uint32_t>& chosen, Precision pr
   }
 }
 
-void decode_sparse(const Settings&, std::span<const std::byte> message, Precision precision,
-                   const Draw&, std::span<float> sum) {
-  const std::size_t width = value_bytes(precision), total = message.size() / (4 + width);
+namespace {
+
+// How many pairs a message has. Throws CorruptMessage unless its indices ascend below `elements`.
+std::size_t checked_pairs(MessageBytes message, std::size_t width, std::size_t elements) {
+  const std::size_t total = message.size() / (4 + width);
   if (message.size() % (4 + width) != 0)
     throw CorruptMessage("corrupt sparse message: " + std::to_string(message.size()) +
                          " bytes, allowed are multiples of " + std::to_string(4 + width));
@@ -218,13 +220,58 @@ void decode_sparse(const Settings&, std::span<const std::byte> message, Precisio
     if (!good)
       ascending = false;
   });
-  if (!ascending || (total > 0 && get_index(message.data(), total - 1) >= sum.size()))
+  if (!ascending || (total > 0 && get_index(message.data(), total - 1) >= elements))
     throw CorruptMessage("corrupt sparse message: allowed are ascending indices below " +
-                         std::to_string(sum.size()));
-  for_each_tile(total, [&](std::size_t, std::size_t begin, std::size_t count) {
-    for (std::size_t i = begin; i < begin + count; ++i)
-      sum[get_index(message.data(), i)] +=
-          get_value(message.data() + 4 * total + width * i, precision);
+                         std::to_string(elements));
+  return total;
+}
+
+struct Pairs {
+  const std::byte* indices;
+  std::size_t count;
+
+  void add(std::size_t begin, std::size_t end, Precision precision, std::span<float> sum) const {
+    const std::byte* const values = indices + 4 * count;
+    const std::size_t width = value_bytes(precision);
+    for (std::size_t i = begin; i < end; ++i)
+      sum[get_index(indices, i)] += get_value(values + width * i, precision);
+  }
+  // The first pair whose index is `element` or above.
+  std::size_t from(std::size_t element) const {
+    std::size_t low = 0, high = count;
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (get_index(indices, middle) < element)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+};
+
+}  // namespace
+
+void decode_sparse(const Settings&, MessageBytes message, Precision precision, const Draw&,
+                   std::span<float> sum) {
+  const Pairs pairs{message.data(), checked_pairs(message, value_bytes(precision), sum.size())};
+  for_each_tile(pairs.count, [&](std::size_t, std::size_t begin, std::size_t count) {
+    pairs.add(begin, begin + count, precision, sum);
+  });
+}
+
+void decode_sparse_together(const Settings& settings, const Messages& messages, Precision precision,
+                            const Draw& draw, std::span<float> sum) {
+  if (messages.size() == 1) {
+    decode_sparse(settings, messages[0], precision, draw, sum);
+    return;
+  }
+  std::vector<Pairs> all;
+  for (const MessageBytes message : messages)
+    all.push_back({message.data(), checked_pairs(message, value_bytes(precision), sum.size())});
+  for_each_strip(sum.size(), [&](std::size_t begin, std::size_t count) {
+    for (const Pairs& pairs : all)
+      pairs.add(pairs.from(begin), pairs.from(begin + count), precision, sum);
   });
 }
 

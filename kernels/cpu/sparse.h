@@ -116,8 +116,12 @@ void write_sparse(const Picks& picks, Precision precision, std::span<float> u, M
 void write_sparse_plainly(const std::vector<std::uint32_t>& chosen, Precision precision,
                           std::span<float> u, Message& message);
 
-void decode_sparse(const Settings&, std::span<const std::byte> message, Precision precision,
-                   const Draw&, std::span<float> sum);
+void decode_sparse(const Settings&, MessageBytes message, Precision precision, const Draw&,
+                   std::span<float> sum);
+
+// The same of several, strip by strip of the sum, which then comes from memory once.
+void decode_sparse_together(const Settings&, const Messages& messages, Precision precision,
+                            const Draw&, std::span<float> sum);
 
 // The indices for which this holds, ascending.
 template <class Holds>

@@ -8,7 +8,8 @@
 namespace syncline {
 
 inline constexpr unsigned chunk_threads = 512;
-inline constexpr unsigned chunk_rows = 4096 / chunk_threads;  // of the largest chunk
+inline constexpr unsigned most_chunk_elements = 4096;
+inline constexpr unsigned chunk_rows = most_chunk_elements / chunk_threads;
 inline constexpr unsigned chunk_warps = chunk_threads / 32;
 
 // A chunk of u = g + e, or of g where u is null; zeros behind its end.

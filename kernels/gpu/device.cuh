@@ -53,6 +53,13 @@ inline unsigned blocks_of_warps(std::size_t tasks) {
 }
 unsigned persistent_blocks();
 
+// Enqueues the decoding of one message after the other, by work(message, its bytes).
+template <class Work>
+void for_each_message(const DeviceMessages& messages, const Work& work) {
+  for (unsigned m = 0; m < messages.count; ++m)
+    work(messages.at[m], messages.bytes[m]);
+}
+
 // Enqueues a kernel with a thread per element; nothing where there are none.
 template <class... Parameters>
 void launch_each(std::size_t elements, void (*kernel)(Parameters...), void* stream,
@@ -184,8 +191,8 @@ inline std::size_t fours_of(std::size_t elements) {
   return (elements + 3) / 4;
 }
 
-// Four elements of a sum, or as many as there are: read here, so that they and what is added are
-// fetched at the same time.
+// Four elements of a sum, or as many as there are, while messages are added to them: read here, so
+// that they and what is added are fetched at the same time, and written once.
 struct FourOfSum {
   float* at;
   unsigned present;
@@ -199,15 +206,49 @@ struct FourOfSum {
   }
   // Adds added(0) to added(3).
   template <class Added>
-  __device__ void add(const Added& added) const {
+  __device__ void add(const Added& added) {
     if (present == 4)
-      *reinterpret_cast<float4*>(at) = {four.x + added(0), four.y + added(1), four.z + added(2),
-                                        four.w + added(3)};
+      four = {four.x + added(0), four.y + added(1), four.z + added(2), four.w + added(3)};
     else
       for (unsigned k = 0; k < present; ++k)
         at[k] += added(k);
   }
+  __device__ void store() const {
+    if (present == 4)
+      *reinterpret_cast<float4*>(at) = four;
+  }
 };
+
+// Adds messages that have something for every element, four of which are a thread's. `reader` makes
+// of a message what is asked for four values at once, from this element on; and the answer to that
+// is asked for value k of them. (Four fours for a thread, whose loads then wait for one another,
+// took 2.7 times as long on an H100.)
+template <bool several, class Reader>
+__device__ void add_dense(const DeviceMessages& messages, float* sum, std::size_t elements,
+                          const Reader& reader) {
+  const std::size_t first = 4 * grid_thread();
+  if (first >= elements)
+    return;
+  FourOfSum four(sum, first, elements);
+  const auto add = [&](unsigned m) { four.add(reader(messages.at[m])(first, four.present == 4)); };
+  if constexpr (several) {
+#pragma unroll 4
+    for (unsigned m = 0; m < messages.count; ++m)
+      add(m);
+  } else {
+    add(0);
+  }
+  four.store();
+}
+
+// Enqueues such a kernel, of one message or of several.
+template <class... Parameters>
+void launch_dense(const DeviceMessages& messages, void (*one)(DeviceMessages, Parameters...),
+                  void (*several)(DeviceMessages, Parameters...), std::size_t elements,
+                  void* stream, std::type_identity_t<Parameters>... arguments) {
+  launch_each(fours_of(elements), messages.count > 1 ? several : one, stream, messages,
+              arguments...);
+}
 
 // Calls work(word) for each word that is this thread's, where all threads of a grid share them: in
 // no order that means anything, 64 bytes asked for at once.

@@ -30,6 +30,13 @@ struct DeviceOutput {
   std::uint64_t* selected = nullptr;
 };
 
+// Messages that one kernel adds, one after the other: a parameter of it.
+struct DeviceMessages {
+  const std::byte* at[most_messages_at_once] = {};
+  std::size_t bytes[most_messages_at_once] = {};  // in the wire format
+  unsigned count = 0;
+};
+
 struct MessagePart {
   std::size_t begin = 0, bytes = 0;
 };
@@ -53,9 +60,9 @@ struct DeviceCompressor {
   std::function<void(const Settings&, const DeviceInput&, const Draw&, const DeviceOutput&,
                      void* workspace, void* stream)>
       encode = {};
-  // Adds a message, `bytes` long in the wire format and known to be good, into sum.
-  std::function<void(const Settings&, const std::byte* message, std::size_t bytes, const Draw&,
-                     float* sum, std::size_t elements, void* workspace, void* stream)>
+  // Adds messages that are known to be good into sum, with the bits of one after the other.
+  std::function<void(const Settings&, const DeviceMessages&, const Draw&, float* sum,
+                     std::size_t elements, void* workspace, void* stream)>
       decode_add = {};
   // Adds messages of fp16 gradients. Empty: they look like those of fp32.
   decltype(decode_add) decode_add_halves = {};
@@ -96,13 +103,15 @@ struct DeviceRuntime {
   std::function<void(const DeviceCompressor&, const Settings&, const Gradient&, const Draw&, State&,
                      Message&)>
       encode = {};
-  std::function<void(const DeviceCompressor&, const Settings&, const Message&, Precision,
+  std::function<void(const DeviceCompressor&, const Settings&, const Messages&, Precision,
                      const Draw&, std::span<float> sum)>
       decode_add = {};
-  // Each call: the seconds of one encoding (or decoding of the message) from this state, with a
-  // flushed cache before it.
+  // Each call: the seconds of one encoding from this state, with a flushed cache before it; or of
+  // decoding so many messages at once, each of the gradient begun at another element, so that each
+  // has places of its own.
   std::function<std::function<double()>(const DeviceCompressor&, const Settings&,
-                                        std::span<const float> gradient, const State&, bool decode)>
+                                        std::span<const float> gradient, const State&,
+                                        std::size_t decoded_messages)>
       sampler = {};
   std::function<std::function<double()>(const DeviceBaseline&, std::span<const float> gradient,
                                         std::size_t k)>

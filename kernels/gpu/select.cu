@@ -217,25 +217,6 @@ __global__ void send_list_kernel(float* u, SelectionRoom room, DeviceOutput outp
   }
 }
 
-template <class Value>
-__global__ void scatter_kernel(const std::byte* message, std::size_t count, float* sum) {
-  const std::size_t i = grid_thread();
-  if (i < count)  // indices are distinct, so no atomics
-    sum[reinterpret_cast<const std::uint32_t*>(message)[i]] +=
-        loaded(reinterpret_cast<const Value*>(message + 4 * count), i);
-}
-
-template <class Value>
-void decode_sparse(const Settings&, const std::byte* message, std::size_t bytes, const Draw&,
-                   float* sum, std::size_t, void*, void* stream) {
-  const std::size_t count = bytes / (4 + sizeof(Value));
-  launch_each(count, scatter_kernel<Value>, stream, message, count, sum);
-}
-
-}  // namespace
-
-namespace {
-
 // What begins after it begins a sector, and a line of the cache.
 std::size_t whole_lines(std::size_t bytes) {
   return (bytes + 255) / 256 * 256;

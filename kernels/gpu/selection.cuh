@@ -98,6 +98,11 @@ inline std::vector<MessagePart> sparse_parts(const Settings&, std::size_t elemen
   return {{0, 4 * selected}, {4 * elements, value_bytes(precision) * selected}};
 }
 
+// Adds messages of pairs whose values have this type (sparse_sum.cu).
+template <class Value>
+void decode_sparse(const Settings&, const DeviceMessages&, const Draw&, float* sum,
+                   std::size_t elements, void* workspace, void* stream);
+
 // The CUDA version of a sparsifier that needs nothing beside a selection's workspace.
 DeviceCompressor sparsifier_on_device(const std::string& name,
                                       void (*encode)(const Settings&, const Draw&, const Selector&),

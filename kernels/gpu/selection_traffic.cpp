@@ -185,16 +185,29 @@ Amount SelectionTraffic::take_bin_of(std::size_t k) {
                                                                     : 0)};
 }
 
-StreamOperations sparse_sum(const Amount& count, std::size_t elements, double bytes_each) {
+StreamOperations sparse_sum(const Amount& count, std::size_t elements, double bytes_each,
+                            std::size_t messages) {
   if (count.mean + count.spread <= 0)
     return {};
-  const Amount sum = scattered(count, static_cast<double>(elements));
-  return {{"scatter_kernel", sectors(bytes_each * count) + sum, sum}};
+  const double n = static_cast<double>(elements), many = static_cast<double>(messages);
+  Amount touched = count;
+  if (messages > 1)
+    touched = {n * (1 - std::pow(1 - std::min(count.mean / n, 1.0), many)), many * count.spread};
+  const bool all =
+      messages > 1 && sweeps(messages * static_cast<std::size_t>(count.mean), elements);
+  const Amount sum = all ? sectors(4 * elements) : scattered(touched, n);
+  // For a pair and then for its element, or for a barrier.
+  const double each =
+      all ? 2 * static_cast<double>(tiles_of_block(tiles_of(elements))) : 4.0;  // 64 pairs by 32
+  return {{"scatter_kernel", many * sectors(bytes_each * count) + sum, sum, 0, (many - 1) * each}};
 }
 
-StreamOperations dense_sum(std::size_t message_bytes, std::size_t elements) {
+StreamOperations dense_sum(std::size_t message_bytes, std::size_t elements, std::size_t messages,
+                           double instructions) {
   const Amount sum = sectors(4 * elements);
-  return {{"sum", sectors(message_bytes) + sum, sum}};
+  const double many = static_cast<double>(messages), further = many - 1;
+  return {{"sum", many * sectors(message_bytes) + sum, sum,
+           further > 0 ? many * instructions * static_cast<double>(elements) : 0, further}};
 }
 
 }  // namespace syncline

@@ -66,9 +66,24 @@ class SelectionTraffic {
   void add_up(const Amount& read, const Amount& written);
 };
 
-// Adding `count` pairs of index and value, or values alone, into a sum.
-StreamOperations sparse_sum(const Amount& count, std::size_t elements, double bytes_each = 8);
-// Adding a message that has something for every element.
-StreamOperations dense_sum(std::size_t message_bytes, std::size_t elements);
+// Whether pairs are so many that a kernel walks along the whole sum: that moves 8 bytes for each
+// element, and reaching for one takes as long as moving some 128 (measured on an H100).
+constexpr bool sweeps(std::size_t pairs, std::size_t elements) {
+  return 16 * pairs >= elements;
+}
+
+// How many tiles a block of that kernel has, one after the other: of some 792 blocks.
+constexpr std::size_t tiles_of_block(std::size_t tiles) {
+  return tiles / 792 + 1;
+}
+
+// Adding messages of `count` pairs of index and value each into a sum. The places of one message
+// say nothing of another's.
+StreamOperations sparse_sum(const Amount& count, std::size_t elements, double bytes_each,
+                            std::size_t messages);
+// Adding messages that have something for every element, whose decoding takes so many instructions
+// for each (counted in the code, address and load shared by four elements).
+StreamOperations dense_sum(std::size_t message_bytes, std::size_t elements, std::size_t messages,
+                           double instructions);
 
 }  // namespace syncline

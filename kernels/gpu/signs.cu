@@ -101,15 +101,31 @@ __global__ void __launch_bounds__(256)
   sent[2] = !finite && feedback ? 1.0f : 0.0f;
 }
 
-__global__ void unsign_kernel(const std::uint32_t* words, const float* message, bool two,
-                              float* sum, std::size_t elements) {
-  const std::size_t first = 4 * grid_thread();
-  if (first >= elements)
-    return;
-  const FourOfSum four(sum, first, elements);
-  const float if_set = message[0], if_not = two ? message[1] : -message[0];
-  const std::uint32_t bits = words[first / 32] >> first % 32;
-  four.add([&](unsigned k) { return (bits >> k & 1u) != 0 ? if_set : if_not; });
+// The signs of a message. Where it has one scale, what is sent is that scale with another sign.
+template <std::size_t scales>
+struct Signs {
+  const std::uint32_t* words;
+  float if_set, if_not;
+
+  __device__ explicit Signs(const std::byte* message)
+      : words(reinterpret_cast<const std::uint32_t*>(message) + scales),
+        if_set(reinterpret_cast<const float*>(message)[0]),
+        if_not(scales == 2 ? reinterpret_cast<const float*>(message)[1] : 0) {}
+
+  __device__ auto operator()(std::size_t first, bool) const {
+    return [this, bits = words[first / 32] >> first % 32](unsigned k) {
+      if constexpr (scales == 2)
+        return (bits >> k & 1u) != 0 ? if_set : if_not;
+      else
+        return __uint_as_float(__float_as_uint(if_set) ^ (~bits << (31 - k) & 0x80000000u));
+    };
+  }
+};
+
+template <std::size_t scales, bool several>
+__global__ void unsign_kernel(DeviceMessages messages, float* sum, std::size_t elements) {
+  add_dense<several>(messages, sum, elements,
+                     [](const std::byte* message) { return Signs<scales>(message); });
 }
 
 template <std::size_t scales>
@@ -130,12 +146,10 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw&,
 }
 
 template <std::size_t scales>
-void decode_add(const Settings&, const std::byte* message, std::size_t, const Draw&, float* sum,
+void decode_add(const Settings&, const DeviceMessages& messages, const Draw&, float* sum,
                 std::size_t elements, void*, void* stream) {
-  const float* floats = reinterpret_cast<const float*>(message);
-  launch_each(fours_of(elements), unsign_kernel, stream,
-              reinterpret_cast<const std::uint32_t*>(floats + scales), floats, scales == 2, sum,
-              elements);
+  launch_dense(messages, unsign_kernel<scales, false>, unsign_kernel<scales, true>, elements,
+               stream, sum, elements);
 }
 
 std::size_t workspace_bytes(const Settings&, std::size_t elements) {

@@ -170,26 +170,54 @@ double Compression::seconds(int rank, const Work& work, int iteration) const {
   const std::size_t table = table_of_[index(rank)];
   const std::tuple key(table, work.kind, work.elements, warm_up_stage(iteration));
   auto known = known_seconds_.find(key);
-  if (known == known_seconds_.end()) {
-    const CostQuestion asked = question(tables_[table], work, iteration);
-    const double seconds =
-        tables_[table].seconds(*asked.compressor, asked.settings, asked.operation, asked.elements,
-                               tables_[table].is_range() ? figure_ : &CostRow::seconds);
-    known = known_seconds_.emplace(key, seconds).first;
+  if (known == known_seconds_.end())
+    known = known_seconds_.emplace(key, priced(tables_[table], work, iteration)).first;
+  const Price& price = known->second;
+  if (work.messages <= 1)
+    return work.messages * price.first_s;
+  return price.first_s + (work.messages - 1) * price.further_s.value_or(price.first_s);
+}
+
+Compression::Price Compression::priced(const CostTable& table, const Work& work,
+                                       int iteration) const {
+  CostQuestion asked = question(table, work, iteration);
+  const auto seconds = [&] {
+    return table.seconds(*asked.compressor, asked.settings, asked.operation, asked.elements,
+                         table.is_range() ? figure_ : &CostRow::seconds);
+  };
+  Price price{.first_s = seconds()};
+  if (work.kind == Work::Kind::decode) {
+    asked.operation = further_operation;
+    if (table.lacking({asked}).empty())
+      price.further_s = seconds();
   }
-  return work.messages * known->second;
+  return price;
+}
+
+std::string Compression::provenance() const {
+  return priced_alone_ ? provenance_ +
+                             "; each of several messages priced as one alone, where the "
+                             "table has no decode-further"
+                       : provenance_;
 }
 
 std::string Compression::unpriced(const std::vector<Demand>& demands) const {
   if (tables_.empty())
     return {};
-  std::vector<std::set<std::tuple<Work::Kind, std::uint64_t, int>>> seen(tables_.size());
+  std::vector<std::set<std::tuple<Work::Kind, std::uint64_t, int, bool>>> seen(tables_.size());
   std::vector<std::vector<CostQuestion>> questions(tables_.size());
   for (const auto& [rank, work, iteration] : demands) {
     const std::size_t table = table_of_[index(rank)];
-    if (work.elements > 0 &&
-        seen[table].emplace(work.kind, work.elements, warm_up_stage(iteration)).second)
-      questions[table].push_back(question(tables_[table], work, iteration));
+    const bool several = work.kind == Work::Kind::decode && work.messages > 1;
+    if (work.elements == 0 ||
+        !seen[table].emplace(work.kind, work.elements, warm_up_stage(iteration), several).second)
+      continue;
+    questions[table].push_back(question(tables_[table], work, iteration));
+    if (!several || priced_alone_)
+      continue;
+    CostQuestion further = questions[table].back();
+    further.operation = further_operation;
+    priced_alone_ = !tables_[table].lacking({further}).empty();
   }
   std::string text;
   for (std::size_t table = 0; table < tables_.size(); ++table)

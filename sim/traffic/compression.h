@@ -71,10 +71,19 @@ class Compression {
   }
   std::vector<int> first_iterations() const;  // of the stages
 
-  const std::string& provenance() const { return provenance_; }
+  // Of the prices that were asked for.
+  std::string provenance() const;
 
  private:
+  // Of messages that are decoded together. Where a table has no price of a further one, each takes
+  // as long as a first one.
+  struct Price {
+    double first_s = 0;
+    std::optional<double> further_s = {};
+  };
+
   void read_tables(const Scenario& scenario, const Cluster& cluster);
+  Price priced(const CostTable& table, const Work& work, int iteration) const;
   CostQuestion question(const CostTable& table, const Work& work, int iteration) const;
 
   const Compressor* compressor_ = nullptr;
@@ -92,7 +101,8 @@ class Compression {
   std::string provenance_;
   // Cached, because a simulation looks up the same few costs again and again.
   mutable std::map<std::pair<std::uint64_t, int>, WireSize> known_sizes_;
-  mutable std::map<std::tuple<std::size_t, Work::Kind, std::uint64_t, int>, double> known_seconds_;
+  mutable std::map<std::tuple<std::size_t, Work::Kind, std::uint64_t, int>, Price> known_seconds_;
+  mutable bool priced_alone_ = false;
 };
 
 }  // namespace syncline

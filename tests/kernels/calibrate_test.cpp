@@ -34,7 +34,7 @@ TEST(Calibrate, WritesATableThatCanBeReadBack) {
       "--baselines off --append " +
       path);
   ASSERT_EQ(more.code, 0) << more.text;
-  EXPECT_EQ(read_cost_table(path).rows.size(), table.rows.size() + 2);
+  EXPECT_EQ(read_cost_table(path).rows.size(), table.rows.size() + 3);
 }
 
 // The command of the error about these settings, without the program's name.
@@ -181,6 +181,29 @@ TEST(Calibrate, ModelledTransformsTakeTheTimeOfTheirArithmetic) {
         2 * launch + flops / (share * 25.5e12) + written / rate, 1e-9);
 }
 
+// Of seventeen messages of 2^24 values a sixteenth of what is added to one: at best the bytes of a
+// message, and usually six or eight instructions for a value, of an H100's 33.5e12 a second at half
+// of its peak; of few values, a wait.
+TEST(Calibrate, ModelledFurtherMessagesTakeTheirBytesInstructionsOrAWait) {
+  const CostTable table =
+      read_cost_table(std::string(KERNELS_FOLDER) + "/profiles/h100-modelled.csv");
+  const double n = 1 << 24;
+  for (const auto& [name, message_bytes, instructions] : {std::tuple("efsign", n / 8 + 4, 6.0),
+                                                          {"terngrad", n / 4 + 4, 6.0},
+                                                          {"qsgd", n / 2 + 4 * n / 512, 8.0}}) {
+    const Compressor& compressor = Registered<Compressor>::find(name);
+    const Settings settings = settings_at(compressor, "");
+    const auto at = [&](double elements, double CostRow::*figure) {
+      return table.seconds(compressor, settings, further_operation, elements, figure);
+    };
+    EXPECT_NEAR(at(n, &CostRow::p10) * 3.01e12, message_bytes, 0.01 * message_bytes + 100) << name;
+    const double many_s = 17 * instructions * n / (0.45 * 33.5e12),
+                 one_s = (8 * n + message_bytes) / 2.89e12;
+    EXPECT_NEAR(at(n, &CostRow::seconds), (many_s - one_s) / 16, 1e-9) << name;
+    EXPECT_NEAR(at(1, &CostRow::seconds), 0.4e-6, 1e-8) << name;
+  }
+}
+
 // Codes of one value have fewer bytes than its share of the usual message.
 TEST(Calibrate, ModelledSecondsAreNumbersWhereNoL2IsKnown) {
   const std::string path = testing::TempDir() + "no_l2.csv";
@@ -265,9 +288,9 @@ TEST(Calibrate, TheSetOptionTakesAnyOtherParameter) {
       path);
   ASSERT_EQ(ended.code, 0) << ended.text;
   const CostTable table = read_cost_table(path);
-  EXPECT_EQ(table.rows.size(), 2u * (2 + 2));
-  EXPECT_EQ(table.rows[2].settings, "rank=2 error-feedback=on");
-  EXPECT_EQ(table.rows[6].settings,
+  EXPECT_EQ(table.rows.size(), 3u * (2 + 2));
+  EXPECT_EQ(table.rows[3].settings, "rank=2 error-feedback=on");
+  EXPECT_EQ(table.rows[9].settings,
             "bits=3 quant-bucket=64 norm=max coding=fixed error-feedback=off");
 }
 

@@ -209,6 +209,22 @@ double squared_error(const std::vector<float>& x, const std::vector<float>& y) {
   return sum;
 }
 
+Mail mail_of(const Compressor& compressor, const Settings& settings, std::size_t count,
+             std::size_t elements, Precision precision, const Draw& draw) {
+  Mail mail{std::vector<Message>(count), std::vector<float>(elements, 1.0f)};
+  for (std::size_t w = 0; w < count; ++w) {
+    const std::vector<float> values = gauss(elements, w + 1);
+    const std::vector<Half> half_values = halves(values);
+    const Gradient gradient = precision == Precision::fp16
+                                  ? Gradient(std::span<const Half>(half_values))
+                                  : Gradient(std::span<const float>(values));
+    State state;
+    compressor.cpu.encode(settings, gradient, draw, state, mail.messages[w]);
+    compressor.reference.decode(settings, mail.messages[w], precision, draw, mail.expected);
+  }
+  return mail;
+}
+
 std::size_t pairs(const Sent& sent) {
   return sent.message.size() / 8;
 }

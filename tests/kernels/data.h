@@ -47,4 +47,20 @@ double squared(const std::vector<float>& x);
 double squared_error(const std::vector<float>& x, const std::vector<float>& y);
 std::size_t pairs(const Sent& sent);  // (index, value) pairs of a sparse message
 
+// Messages of `count` workers, each of a gradient of its own, and the sum of adding one after the
+// other to ones as the reference does. With a draw that all share.
+struct Mail {
+  std::vector<Message> messages;
+  std::vector<float> expected;
+
+  Messages all() const {
+    return Messages(std::vector<MessageBytes>(messages.begin(), messages.end()));
+  }
+};
+Mail mail_of(const Compressor& compressor, const Settings& settings, std::size_t count,
+             std::size_t elements, Precision precision, const Draw& draw);
+
+// How many messages are decoded at once: one, some, as many as a kernel takes, and more.
+inline constexpr std::size_t counts_of_messages[] = {1, 2, 3, 16, 64, 65};
+
 }  // namespace syncline

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/arithmetic/keys.h"
+#include "kernels/cost_table.h"
 #include "tests/kernels/data.h"
 #include "tests/unit/parameter_name.h"
 
@@ -156,6 +157,41 @@ TEST_P(Device, GivesTheBytesOfTheReferenceWithOtherSettings) {
   }
 }
 
+// One warp's part of a sum, several, and parts that no message has anything in.
+void expect_the_reference_of_many(const std::string& name, const Settings& settings,
+                                  std::size_t elements, std::size_t count) {
+  const Compressor& compressor = Registered<Compressor>::find(name);
+  const DeviceCompressor& device = Registered<DeviceCompressor>::find(name);
+  const Draw draw{7, 1, 3};
+  for (const Precision precision : {Precision::fp32, Precision::fp16}) {
+    if (precision == Precision::fp16 && !device.halves)
+      continue;
+    const Mail mail = mail_of(compressor, settings, count, elements, precision, draw);
+    std::vector<float> sum(elements, 1.0f);
+    Registered<DeviceRuntime>::find("cuda").decode_add(device, settings, mail.all(), precision,
+                                                       draw, sum);
+    ASSERT_TRUE(bits_of(mail.expected) == bits_of(sum))
+        << count << " messages of " << elements << " elements, "
+        << written_settings(compressor, settings);
+  }
+}
+
+TEST_P(Device, AddsMessagesAtOnceAsTheReferenceDoesOneByOne) {
+  const Compressor& compressor = Registered<Compressor>::find(GetParam());
+  const std::size_t large = emulated() ? 20001 : 1000003;
+  for (const std::string density : {"0", "0.001", "0.1", "1"}) {
+    if (density != "0.1" && !has_density(compressor))
+      continue;
+    const Settings settings = settings_at(compressor, has_density(compressor) ? density : "");
+    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{31}, std::size_t{4097}})
+      for (const std::size_t count : counts_of_messages)
+        expect_the_reference_of_many(GetParam(), settings, n, count);
+    expect_the_reference_of_many(GetParam(), settings, large, emulated() ? 3 : 64);
+  }
+  for (const auto& given : variants(compressor))
+    expect_the_reference_of_many(GetParam(), Settings(compressor.options, given), 4097, 3);
+}
+
 // Below and above the size from which it samples; the second step's draw is another one.
 TEST(DeviceTopk, OfFewValuesGivesTheBytesOfTheReference) {
   if (const std::string reason = why_no_device(); !reason.empty())
@@ -174,9 +210,9 @@ TEST_P(Device, CanBeMeasured) {
   const DeviceRuntime& runtime = Registered<DeviceRuntime>::find("cuda");
   const DeviceCompressor& device = Registered<DeviceCompressor>::find(GetParam());
   const std::vector<float> gradient = gauss(9001, 1);
-  for (const bool decode : {false, true}) {
+  for (const std::size_t decoded_messages : {0, 1, 17, 65}) {
     const std::function<double()> sample =
-        runtime.sampler(device, settings_at(compressor, ""), gradient, State{}, decode);
+        runtime.sampler(device, settings_at(compressor, ""), gradient, State{}, decoded_messages);
     for (int i = 0; i < 3; ++i)
       EXPECT_GT(sample(), 0.0);
   }

@@ -204,6 +204,43 @@ TEST_P(Grid, ReducibleMeansMessagesCanBeSummed) {
     ASSERT_NEAR(one_by_one[i], at_once[i], 1e-4) << "element " << i;
 }
 
+// With values at few places, at some that several messages share, and at all.
+TEST_P(Grid, MessagesDecodedAtOnceAreThoseAddedOneByOne) {
+  const Compressor& compressor = Registered<Compressor>::find(GetParam());
+  const Draw draw{7, 1, 3};
+  for (const std::string density : {"0", "0.001", "0.1", "1"}) {
+    if (density != "0.1" && !has_density(compressor))
+      continue;
+    const Settings settings = settings_at(compressor, has_density(compressor) ? density : "");
+    for (const std::size_t n : {0u, 1u, 31u, 4097u, 70001u})
+      for (const Precision precision : {Precision::fp32, Precision::fp16})
+        for (const std::size_t count : counts_of_messages) {
+          if (n > 5000 && (precision == Precision::fp16 || (count != 2 && count != 64)))
+            continue;
+          const Mail mail = mail_of(compressor, settings, count, n, precision, draw);
+          std::vector<float> sum(n, 1.0f);
+          compressor.cpu.decode(settings, mail.all(), precision, draw, sum);
+          ASSERT_TRUE(bits_of(mail.expected) == bits_of(sum))
+              << count << " messages of " << n << " elements, density " << density;
+        }
+  }
+}
+
+// A bad message behind a good one is refused, and is not added.
+TEST_P(Grid, ACorruptMessageAmongOthersIsNotAdded) {
+  const Compressor& compressor = Registered<Compressor>::find(GetParam());
+  const Settings settings = settings_at(compressor, has_density(compressor) ? "0.1" : "");
+  const Mail good = mail_of(compressor, settings, 1, 4097, Precision::fp32, {});
+  Message bad = good.messages[0];
+  bad.push_back(std::byte{1});
+  std::vector<float> sum(4097, 1.0f);
+  EXPECT_THROW(compressor.cpu.decode(settings, Messages({good.messages[0], bad, good.messages[0]}),
+                                     Precision::fp32, {}, sum),
+               CorruptMessage);
+  EXPECT_TRUE(bits_of(sum) == bits_of(std::vector<float>(4097, 1.0f)) ||
+              bits_of(sum) == bits_of(good.expected));
+}
+
 TEST_P(Grid, RefusesATensorThatChangedItsSize) {
   const Compressor& compressor = Registered<Compressor>::find(GetParam());
   const Settings settings = settings_at(compressor, "");

@@ -62,7 +62,7 @@ TEST(GrowingTable, AKilledCalibrationKeepsItsRowsAndCountsAsNoTable) {
   waitpid(child, nullptr, 0);
   const CostTable left = read_cost_table(path, true);
   ASSERT_FALSE(left.rows.empty());
-  ASSERT_LT(left.rows.size(), 8u * (3 * 3 * 2 + 3));
+  ASSERT_LT(left.rows.size(), 8u * (3 * 3 * 3 + 3));
   EXPECT_EQ(refusal(path).find(path + ": unfinished, "), 0u) << refusal(path);
   EXPECT_NE(refusal(path).find("to go on: syncline-calibrate --compressors none,efsign,topk"),
             std::string::npos)
@@ -73,20 +73,20 @@ TEST(GrowingTable, AKilledCalibrationKeepsItsRowsAndCountsAsNoTable) {
 TEST(GrowingTable, GoesOnWhereItWasEnded) {
   const std::string path = whole_table("resumed.csv");
   const CostTable whole = read_cost_table(path);
-  ASSERT_EQ(whole.rows.size(), 2u * (2 * 2 + 3));
-  cut(path, 4, "2 of 6 measurements");
+  ASSERT_EQ(whole.rows.size(), 2u * (2 * 3 + 3));
+  cut(path, 6, "2 of 6 measurements");
   EXPECT_NE(refusal(path), "");
   const std::string before = rows_of(path);
   const Ended ended = calibrate(command + "--resume " + path);
   ASSERT_EQ(ended.code, 0) << ended.text;
   EXPECT_EQ(rows_of(path).substr(0, before.size()), before);
   const CostTable table = read_cost_table(path);
-  EXPECT_NE(ended.text.find("added 10 rows"), std::string::npos) << ended.text;
+  EXPECT_NE(ended.text.find("added 12 rows"), std::string::npos) << ended.text;
   ASSERT_EQ(table.rows.size(), whole.rows.size());
   for (std::size_t i = 0; i < whole.rows.size(); ++i)
     EXPECT_EQ(table.rows[i].key(), whole.rows[i].key());
   EXPECT_EQ(table.about("noisy").substr(table.about("noisy").find(" of ")),
-            " of 14 rows: quartiles more than 10 % apart");
+            " of 18 rows: quartiles more than 10 % apart");
   const Ended again = calibrate(command + "--resume " + path);
   EXPECT_NE(again.text.find("added 0 rows"), std::string::npos) << again.text;
 }
@@ -94,11 +94,11 @@ TEST(GrowingTable, GoesOnWhereItWasEnded) {
 // A measurement is one, or none: rows that belong together are measured together again.
 TEST(GrowingTable, MeasuresTogetherWhatBelongsTogether) {
   const std::string path = whole_table("half.csv");
-  cut(path, 3, "2 of 6 measurements");
+  cut(path, 5, "2 of 6 measurements");
   const Ended ended = calibrate(command + "--resume " + path);
   ASSERT_EQ(ended.code, 0) << ended.text;
-  EXPECT_EQ(read_cost_table(path).rows.size(), 14u);
-  EXPECT_NE(ended.text.find("1 of them for older ones"), std::string::npos) << ended.text;
+  EXPECT_EQ(read_cost_table(path).rows.size(), 18u);
+  EXPECT_NE(ended.text.find("2 of them for older ones"), std::string::npos) << ended.text;
 }
 
 TEST(GrowingTable, ResumingRefusesATableOfAnotherDeviceCommandOrCommitInOneLine) {
@@ -134,7 +134,7 @@ TEST(GrowingTable, ResumingRefusesATableOfAnotherDeviceCommandOrCommitInOneLine)
 // A budget that ends makes a whole table, which says what it lacks; and --resume adds that.
 TEST(GrowingTable, NamesWhatTheBudgetDidNotReach) {
   const std::string path = whole_table("budget.csv");
-  cut(path, 4, "2 of 6 measurements");
+  cut(path, 6, "2 of 6 measurements");
   const Ended ended = calibrate(command + "--budget 0 --resume " + path);
   ASSERT_EQ(ended.code, 0) << ended.text;
   const std::string lacks = "at 64 elements baselines; at 256 elements none, efsign, baselines";
@@ -142,9 +142,9 @@ TEST(GrowingTable, NamesWhatTheBudgetDidNotReach) {
             std::string::npos)
       << ended.text;
   EXPECT_EQ(read_cost_table(path).about("not reached"), lacks);
-  EXPECT_EQ(read_cost_table(path).rows.size(), 4u);
+  EXPECT_EQ(read_cost_table(path).rows.size(), 6u);
   ASSERT_EQ(calibrate(command + "--resume " + path).code, 0);
-  EXPECT_EQ(read_cost_table(path).rows.size(), 14u);
+  EXPECT_EQ(read_cost_table(path).rows.size(), 18u);
   EXPECT_THROW(read_cost_table(path).about("not reached"), std::invalid_argument);
   const std::string nothing = testing::TempDir() + "nothing.csv";
   std::filesystem::remove(nothing);

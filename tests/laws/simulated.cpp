@@ -39,8 +39,6 @@ std::string temporary_file(const std::string& name) {
 std::string predictions(const Scenario& scenario) {
   const Setup setup = prepare(scenario, read_platform(scenario));
   Routes routes = setup.traffic.cluster.routes();
-  const std::map<int, double> loads =
-      link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets());
   std::ostringstream out;
   const std::optional<Averaging> known = averaging(setup, routes);
   const std::vector<LinkLoad> links = link_loads(setup, routes);
@@ -48,13 +46,8 @@ std::string predictions(const Scenario& scenario) {
   out << number(lower.all_s()) << ' '
       << (links.empty() ? "none" : routes.links()[index(links.front().link)].name) << ' '
       << (known && known->exchange.about) << ' ' << number(known ? known->exchange.exchange_s() : 0)
-      << ' ' << number(known ? known->iteration_s.value_or(0) : 0) << ' ';
-  if (setup.shards) {
-    out << "0 1 0 0";
-    for (const LinkLoad& load : links)
-      out << ' ' << routes.links()[index(load.link)].name << ' ' << number(load.bytes);
-    return out.str();
-  }
+      << ' ' << number(known ? known->iteration_s.value_or(0) : 0) << ' '
+      << number(known ? known->without_overlap_s.value_or(0) : 0) << ' ';
   if (known && known->even) {
     const BreakEven& even = *known->even;
     out << number(*known->dense_iteration_s) << ' ' << even.known;
@@ -67,8 +60,8 @@ std::string predictions(const Scenario& scenario) {
   } else {
     out << "0 1 0 0\n";
   }
-  for (const auto& [link, bytes] : loads)
-    out << routes.links()[static_cast<std::size_t>(link)].name << ' ' << number(bytes) << '\n';
+  for (const LinkLoad& load : links)
+    out << routes.links()[index(load.link)].name << ' ' << number(load.bytes) << '\n';
   return out.str();
 }
 
@@ -192,17 +185,20 @@ std::string model_of(const std::vector<std::uint64_t>& parameters) {
   return path;
 }
 
-std::string cost_table(double compress_s, double decompress_s) {
+std::string cost_table(double compress_s, double decompress_s, std::optional<double> further_s) {
   const std::string path = temporary_file(".csv");
   std::ofstream csv(path);
   csv << "# device: made up for a law\n# provenance: modelled\n"
          "compressor,parameters,operation,elements,seconds,p10,p90,wire_bytes,distribution\n";
   for (const std::string& name : Registered<Compressor>::names())
     for (const auto& [operation, slope] :
-         {std::pair("encode", compress_s), {"decode", decompress_s}})
+         {std::pair<std::string, std::optional<double>>("encode", compress_s),
+          {"decode", decompress_s},
+          {further_operation, further_s}})
       for (const double elements : {1.0, 4294967296.0})
-        csv << name << ",," << operation << ',' << number(elements) << ','
-            << number(std::max(slope * elements, 1e-12)) << ",0,0,0,none\n";
+        if (slope)
+          csv << name << ",," << operation << ',' << number(elements) << ','
+              << number(std::max(*slope * elements, 1e-12)) << ",0,0,0,none\n";
   return path;
 }
 
@@ -294,7 +290,7 @@ Predicted predicted_of(const Scenario& scenario) {
   std::istringstream in(run_child([&] { return predictions(scenario); }));
   Predicted result;
   in >> result.bound_s >> result.busiest_link >> result.about >> result.exchange_s >>
-      result.iteration_s >> result.rival_s >> result.even_known;
+      result.iteration_s >> result.without_overlap_s >> result.rival_s >> result.even_known;
   for (auto* ranges : {&result.without_overlap, &result.with_overlap}) {
     std::size_t count = 0;
     in >> count;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,8 +62,10 @@ std::string written_platform(const std::string& text);
 std::string model_of(const std::vector<std::uint64_t>& parameters);
 
 // Writes a cost table for every compressor with any settings: seconds per element of making a
-// message and of adding one into a sum. 0 becomes 1e-12 s in all, because tables hold no zero.
-std::string cost_table(double compress_s, double decompress_s);
+// message, of adding one into a sum and, if it has that, of adding each that is decoded with it. 0
+// becomes 1e-12 s in all, because tables hold no zero.
+std::string cost_table(double compress_s, double decompress_s,
+                       std::optional<double> further_s = {});
 
 // Whether the schedule sends what this compressor makes, with an exchange that carries it.
 bool takes(const Schedule& schedule, const std::string& compressor);
@@ -103,6 +106,7 @@ struct Predicted {
   double exchange_s = 0;  // of all buckets
   bool about = false;     // it may take another time
   double iteration_s = 0;
+  double without_overlap_s = 0;
   // Where something compresses, too:
   double rival_s = 0;  // `bsp`, `ring`, nothing compressed
   bool even_known = true;

@@ -114,7 +114,7 @@ TEST(Calibrator, RefusesMoreThanHalfOfTheMachinesMemory) {
     GTEST_SKIP() << "2^32 - 1 elements have room here";
   const Ended ended = calibrate({"--sizes", "256,4294967295", "--out", "t.csv"}, folder.path());
   expect_calibrator_refuses(ended, "--sizes");
-  expect_mentions(ended.err, {"--sizes 4294967295", "172 GB", "half of this machine's"});
+  expect_mentions(ended.err, {"--sizes 4294967295", "464 GB", "half of this machine's"});
   EXPECT_TRUE(listing_of(folder.path()).empty());
 }
 

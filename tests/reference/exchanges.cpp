@@ -30,7 +30,8 @@ class Writer {
   }
   void decode(double part = 1, int messages = 1) {
     if (message_.values > 0)
-      parts.emplace_back(Seconds{messages * facts_.decode_s(rank_, values(part))});
+      parts.emplace_back(Seconds{facts_.decode_s(rank_, values(part)) +
+                                 (messages - 1) * facts_.decode_further_s(rank_, values(part))});
   }
   void send(int to, double bytes) {
     parts.emplace_back(Round{.sends = {{to, bytes}}, .receives = {}});

@@ -69,6 +69,10 @@ Facts facts_of(const Setup& setup) {
   facts.decode_s = [&compression](int worker, std::uint64_t values) {
     return compression.seconds(worker, decode(values), 0);
   };
+  facts.decode_further_s = [&compression](int worker, std::uint64_t values) {
+    return compression.seconds(worker, decode(values, 2), 0) -
+           compression.seconds(worker, decode(values), 0);
+  };
   facts.overlap = scenario.overlap;
   facts.step_overhead_s = scenario.step_overhead_s;
   facts.memory_Bps = scenario.host_memory_Bps;

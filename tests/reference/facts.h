@@ -37,9 +37,11 @@ struct Facts {
   std::vector<std::vector<double>> backward_s;      // of each worker, by bucket
   std::vector<double> step_s;                       // of each worker
   std::vector<Message> buckets;
-  // Of a worker: making a message of so many values, or reading one.
+  // Of a worker: making a message of so many values, reading one, and each more that it reads with
+  // it.
   std::function<double(int worker, std::uint64_t values)> encode_s;
   std::function<double(int worker, std::uint64_t values)> decode_s;
+  std::function<double(int worker, std::uint64_t values)> decode_further_s;
 
   bool overlap = true;
   double step_overhead_s = 0;

@@ -101,8 +101,11 @@ inline void __syncthreads(int line = __builtin_LINE()) {
   emulator::barrier(true, line);
 }
 inline void __threadfence() {}  // blocks run one after the other
+inline int __syncthreads_count(bool value, int line = __builtin_LINE()) {
+  return static_cast<int>(emulator::barrier(value, line));
+}
 inline int __syncthreads_and(bool value, int line = __builtin_LINE()) {
-  return emulator::barrier(value, line) ? 1 : 0;
+  return emulator::barrier(value, line) == blockDim.x ? 1 : 0;
 }
 
 // Of the host. There is one stream, and what is enqueued there is done at once.

@@ -37,7 +37,7 @@ Warp warps[most_threads / warp_lanes];
 std::jmp_buf scheduler;
 const std::function<void()>* kernel = nullptr;
 unsigned current = 0, threads = 0;  // of the block
-bool all_set = true;                // the answer of the last barrier
+unsigned set_count = 0;             // the answer of the last barrier
 bool backwards = false;
 
 [[noreturn]] void fail(const char* what, unsigned thread) {
@@ -127,13 +127,13 @@ void run_block() {
     if (std::all_of(fibers, fibers + threads,
                     [](const Fiber& fiber) { return fiber.state == State::done; }))
       return;
-    all_set = true;
+    set_count = 0;
     for (unsigned thread = 0; thread < threads; ++thread) {
       if (fibers[thread].state == State::done)
         fail("a thread has left before a barrier", thread);
       if (fibers[thread].line != fibers[0].line)
         fail("threads of a block wait at different barriers", thread);
-      all_set = all_set && fibers[thread].value != 0;
+      set_count += fibers[thread].value != 0 ? 1u : 0u;
       fibers[thread].state = State::ready;
     }
   }
@@ -147,10 +147,10 @@ const std::uint64_t* exchange(std::uint64_t value, int line) {
   return warps[current / warp_lanes].exchanged;
 }
 
-bool barrier(bool value, int line) {
+unsigned barrier(bool value, int line) {
   fibers[current].value = value ? 1 : 0;
   stop(State::at_barrier, line);
-  return all_set;
+  return set_count;
 }
 
 bool run(const dim3& grid, const dim3& block, const std::function<void()>& thread) {

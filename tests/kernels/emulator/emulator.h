@@ -28,7 +28,7 @@ bool run(const dim3& grid, const dim3& block, const std::function<void()>& threa
 // to meet at the same line, and all threads of a block at the same barrier: if not, the process
 // ends and says where.
 const std::uint64_t* exchange(std::uint64_t value, int line);  // the values of the warp's 32 lanes
-bool barrier(bool value, int line);                            // whether all of the block's are set
+unsigned barrier(bool value, int line);  // for how many of the block's threads it is set
 
 // What the stream was given between `count` and `counted`: kernels, memsets and copies, in order,
 // with the bytes of the distinct 32-byte sectors of device memory that each of them reads, and

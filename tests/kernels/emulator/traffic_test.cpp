@@ -76,7 +76,23 @@ void expect_traffic(const std::string& name, const Settings& settings, std::size
   std::vector<float> sum(elements);
   runtime.decode_add(device, settings, message, Precision::fp32, draw, sum);
   SCOPED_TRACE("decode");
-  expect_counted(decoding, compressor.traffic.decode(settings, elements), slack);
+  expect_counted(decoding, compressor.traffic.decode(settings, elements, 1), slack);
+}
+
+// Of three messages, each of a gradient of its own.
+void expect_traffic_of_three(const std::string& name, const Settings& settings,
+                             std::size_t elements) {
+  const Compressor& compressor = Registered<Compressor>::find(name);
+  std::vector<emulator::Operation> decoding;
+  DeviceCompressor device = Registered<DeviceCompressor>::find(name);
+  device.decode_add = counted(device.decode_add, decoding);
+  const Draw draw{7, 100, 3};
+  const Mail mail = mail_of(compressor, settings, 3, elements, Precision::fp32, draw);
+  std::vector<float> sum(elements);
+  Registered<DeviceRuntime>::find("cuda").decode_add(device, settings, mail.all(), Precision::fp32,
+                                                     draw, sum);
+  SCOPED_TRACE(name + " " + written_settings(compressor, settings) + ", three messages");
+  expect_counted(decoding, compressor.traffic.decode(settings, elements, 3), 0);
 }
 
 class Traffic : public testing::TestWithParam<std::string> {};
@@ -135,6 +151,7 @@ TEST_P(Traffic, IsWhatTheFormulasSay) {
     expect_traffic(GetParam(), usual, elements);
   for (const Given& given : variants(compressor))
     expect_traffic(GetParam(), Settings(compressor.options, given), 65536);
+  expect_traffic_of_three(GetParam(), usual, 65536);
 }
 
 // Where parts do not end with a sector, each launch may move a few more.

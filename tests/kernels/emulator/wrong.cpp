@@ -18,8 +18,7 @@ void encode_wrongly(const Settings&, const Gradient& g, const Draw&, State&, Mes
   put(std::byte{2}, g.elements(), message);
 }
 
-void decode(const Settings&, std::span<const std::byte>, Precision, const Draw&, std::span<float>) {
-}
+void decode(const Settings&, const Messages&, Precision, const Draw&, std::span<float>) {}
 
 const Registered<Compressor> entry{{.name = "wrong",
                                     .sentence = "for tests",
@@ -35,8 +34,8 @@ const Registered<DeviceCompressor> device_entry{
      .encode = [](const Settings&, const DeviceInput& input, const Draw&,
                   const DeviceOutput& output, void*,
                   void*) { std::fill_n(output.message, input.elements, std::byte{3}); },
-     .decode_add = [](const Settings&, const std::byte*, std::size_t, const Draw&, float*,
-                      std::size_t, void*, void*) {}}};
+     .decode_add = [](const Settings&, const DeviceMessages&, const Draw&, float*, std::size_t,
+                      void*, void*) {}}};
 
 }  // namespace
 }  // namespace syncline
