@@ -49,8 +49,9 @@ class Worker {
   // Queues averaging this bucket over all workers (its gradient, of this iteration; after steps
   // alone, the change of its parameters since the last average) on the communication stream and
   // returns. What is averaged is what the worker has now, however much later a step applies it.
-  // With `overlap = off` it is queued when backward has ended. In a group, which has to be the
-  // schedule's `replica`, gradients are averaged as they are: nothing compresses them there.
+  // With `overlap = off` it is queued when the last bucket's average is started, or when the worker
+  // waits for averages. In a group, which has to be the schedule's `replica`, gradients are
+  // averaged as they are: nothing compresses them there.
   virtual void start_average(const Bucket& bucket, Among group = Among::all) = 0;
   // Waits until every such average that was started has arrived.
   virtual void finish_averages(Among group = Among::all) = 0;

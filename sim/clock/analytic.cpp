@@ -113,10 +113,10 @@ class AllWorkers final : public PeersWorker {
     require_group(group);
     deferred_.push_back({bucket.index, group});
     if (setup_.scenario.overlap || index(bucket.index) + 1 == setup_.buckets.size())
-      for (const auto& [deferred, of] : std::exchange(deferred_, {}))
-        average(setup_.buckets[index(deferred)], averages_in(of));
+      start_deferred();
   }
   void finish_averages(Among group) override {
+    start_deferred();
     Averages& averages = averages_in(group);
     for (std::size_t worker = 0; worker < now_s_.size(); ++worker)
       if (has_second_core(worker)) {
@@ -202,6 +202,10 @@ class AllWorkers final : public PeersWorker {
   Averages& averages_in(Among group) {
     require_group(group);
     return group == Among::all ? over_all_ : within_;
+  }
+  void start_deferred() {
+    for (const auto& [bucket, group] : std::exchange(deferred_, {}))
+      average(setup_.buckets[index(bucket)], averages_in(group));
   }
   bool has_second_core(std::size_t worker) const {
     return setup_.traffic.compression.on() && setup_.traffic.cluster.workers[worker].cores > 1;
@@ -328,11 +332,8 @@ class AllWorkers final : public PeersWorker {
 
   void average(const Bucket& bucket, Averages& averages) {
     const ExchangeTime& time = (*averages.collective.times)[index(bucket.index)];
-    std::vector<double> ready_s(now_s_.size());
-    for (std::size_t worker = 0; worker < now_s_.size(); ++worker) {
-      ready_s[worker] = now_s_[worker];
-      if (time.compress_s == 0)
-        continue;
+    std::vector<double> ready_s = now_s_;
+    for (std::size_t worker = 0; time.compress_s > 0 && worker < now_s_.size(); ++worker) {
       if (has_second_core(worker)) {
         read_arrived(averages, worker, now_s_[worker]);
         ready_s[worker] = on_second_core(Verb::compress, bucket.index, worker, now_s_[worker],
@@ -344,11 +345,10 @@ class AllWorkers final : public PeersWorker {
     }
     for (double& moment_s : ready_s)
       moment_s += bucket.waits_s;
-    Lane::Times times = take(averages.collective, bucket, ready_s);
     averages.arrived.push_back({.bucket = bucket.index,
                                 .iteration = this_iteration(),
                                 .decompress_s = time.decompress_s,
-                                .end_s = std::move(times.end_s)});
+                                .end_s = take(averages.collective, bucket, ready_s).end_s});
   }
 
   Lane::Times take(Collective& collective, const Bucket& bucket,

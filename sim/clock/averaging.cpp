@@ -7,8 +7,15 @@
 namespace syncline {
 namespace {
 
-// Of an iteration that averages over all and waits for that, in a round of several: the average may
-// go on in the next ones.
+// Whether every bucket is averaged over all once in a round of several iterations.
+bool averages_once(const Setup& setup, const Round& round) {
+  const std::size_t buckets = setup.buckets.size();
+  return setup.traffic.round > 1 &&
+         round.calls(Call::start_average, Among::all, buckets) ==
+             std::vector<int>(buckets, round.iterations / setup.traffic.round);
+}
+
+// Of the iteration that does so and waits for that: the average may go on in the next ones.
 double averaging_s(const Setup& setup, const Averaging& known) {
   const ComputeTimes& compute = setup.compute;
   const int slowest = slowest_worker(setup);
@@ -37,9 +44,9 @@ std::optional<Averaging> averaging(const Setup& setup, Routes& routes) {
   }
   if (!round.repeats)
     return all;
-  all.without_overlap_s = setup.traffic.round == 1
-                              ? iteration_seconds(setup, round, times, 1, false)
-                              : averaging_s(setup, all);
+  all.without_overlap_s = averages_once(setup, round)
+                              ? averaging_s(setup, all)
+                              : iteration_seconds(setup, round, times, 1, false);
   all.iteration_s = iteration_seconds(setup, round, times);
   if (!setup.traffic.compression.on() || setup.shards)
     return all;

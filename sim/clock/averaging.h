@@ -15,7 +15,8 @@ struct Averaging {
   ExchangeTime exchange;
   ExchangeTime in_group;  // of all buckets in a group
   ShardSums shards;
-  // Of the iteration that averages over all, which waits for it, and of one in the mean of a round.
+  // Of the iteration of a round that averages over all, which waits for it, or, where a round has
+  // several such, in their mean; and, with overlap, of one in the mean of a round.
   // None: what workers do differs from round to round.
   std::optional<double> without_overlap_s;
   std::optional<double> iteration_s;

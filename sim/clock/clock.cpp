@@ -93,10 +93,10 @@ class Evaluation {
         ++outstanding(act.group == Among::all);
         deferred_.push_back(act);
         if (overlap_ || index(act.bucket) + 1 == setup_.buckets.size())
-          for (const Act& deferred : std::exchange(deferred_, {}))
-            make_message(deferred);
+          make_deferred_messages();
         return;
       case Call::finish_averages:
+        make_deferred_messages();
         return finish_averages(outstanding(act.group == Among::all));
       case Call::start_gather:
         ++counts_.gathering[index(act.bucket)];
@@ -116,6 +116,11 @@ class Evaluation {
   }
 
   int& outstanding(bool over_all) { return over_all ? counts_.over_all : counts_.within; }
+
+  void make_deferred_messages() {
+    for (const Act& deferred : std::exchange(deferred_, {}))
+      make_message(deferred);
+  }
 
   void make_message(const Act& act) {
     const bool over_all = act.group == Among::all;

@@ -101,8 +101,10 @@ std::pair<int, int> Length::iterations(const Setup& setup) {
   const Scenario& scenario = setup.scenario;
   if (length.end_ >= 0)
     return {length.end_, length.end_};
-  const int most = scenario.warmup + length.whole_rounds(scenario.max_iterations);
-  return {std::min(length.next_check_, most), most};
+  // Two rounds are run even where these are more than max-iterations.
+  return {
+      length.next_check_,
+      std::max(length.next_check_, scenario.warmup + length.whole_rounds(scenario.max_iterations))};
 }
 
 double Length::start_s(int rank) {

@@ -17,9 +17,9 @@ namespace {
 // Waits for nothing, and notes what it is asked for.
 class Recorder final : public PeersWorker {
  public:
-  // Of one iteration, so many rounds show if it is in truth one of several.
+  // Of one iteration, so many rounds show if it is in truth one of several, of up to 32.
   explicit Recorder(const Setup& setup)
-      : PeersWorker(setup), rounds_(setup.traffic.round == 1 ? 6 : 3) {}
+      : PeersWorker(setup), rounds_(setup.traffic.round == 1 ? 66 : 3) {}
 
   // Once the worker has ended.
   Round round() const {

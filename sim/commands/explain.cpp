@@ -168,11 +168,16 @@ std::string explain_iteration(const Setup& setup, const Averaging& averaging) {
   const std::string what =
       setup.shards ? "  unit after unit              " : "  bucket after bucket          ";
   if (!averaging.iteration_s)
-    return what + "not known: what workers do differs from round to round\n";
+    return what +
+           "not known: what workers do differs from round to round (`round` of a schedule says "
+           "after how many iterations they do the same)\n";
   return fmt::format("  without overlap              {:.6f}\n", *averaging.without_overlap_s) +
          what +
-         fmt::format("{:.6f}{}\n", *averaging.iteration_s,
-                     setup.traffic.round > 1 ? ", in the mean of a round" : "");
+         fmt::format("{:.6f}{}{}\n", *averaging.iteration_s,
+                     setup.traffic.round > 1 ? ", in the mean of a round" : "",
+                     setup.scenario.network->latency_after_flow
+                         ? ""
+                         : ", with links shared as by network = exact");
 }
 
 // The same where workers hold shards.

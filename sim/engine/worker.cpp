@@ -17,14 +17,18 @@ void compute(WorkerState& state, double solo_s, const Row& row) {
   state.run.add_row(start_s, row);
 }
 
+// Starts transfers that have been deferred.
+void start_deferred(WorkerState& state) {
+  for (const std::function<void()>& deferred : std::exchange(state.deferred, {}))
+    deferred();
+}
+
 // Starts a bucket's transfer: now, or with `overlap = off` when backward has ended.
 void start_or_defer(WorkerState& state, const Bucket& bucket, std::function<void()> start) {
   state.deferred.push_back(std::move(start));
   const bool is_last = bucket.index + 1 == static_cast<int>(state.setup().made().size());
-  if (!is_last && !state.setup().scenario.overlap)
-    return;
-  for (const std::function<void()>& deferred : std::exchange(state.deferred, {}))
-    deferred();
+  if (is_last || state.setup().scenario.overlap)
+    start_deferred(state);
 }
 
 // Does this work (null: none) on the compute stream, or on the second core if there is one; then
@@ -260,6 +264,7 @@ void start_group(WorkerState& worker, const Bucket& group, int iteration) {
 }
 
 void EngineWorker::finish_averages(Among group) {
+  start_deferred(state_);
   const int& outstanding = outstanding_in(state_, group);
   for (;;) {
     state_.wait_until("finish_averages()",

@@ -55,6 +55,20 @@ TEST(Law17, TheEstimateOfLocalSgdHasItsAveragesOncePerRound) {
                               1e-9);
 }
 
+// Two rounds are run, and the one of warm-up, where max-iterations are one: once a round of 40 of
+// 40 was estimated as 80 iterations, and ran 120.
+TEST(Law17, TheEstimateOfRoundsAsLongAsMaxIterationsHasBothThatAreRun) {
+  for (const char* steps : {"39", "40", "41"})
+    expect_as_estimated({{"platform", star_platform({.nodes = 3})},
+                         {"model", model_of(tensors)},
+                         {"schedule", "local-sgd"},
+                         {"local-steps", steps},
+                         {"max-iterations", "40"},
+                         {"iterations", ""},
+                         {"fidelity", "step"}},
+                        1e-9);
+}
+
 // A ring of 15 workers is 15 * 28 messages, so 420 for one bucket: 125,000 messages are 297 rounds,
 // of however many iterations.
 TEST(Law17, RunsThatAverageSeldomAreSimulatedStepByStep) {
