@@ -60,6 +60,7 @@ Timing timed_samples(const std::function<double()>& sample, double patience_seco
 // A further message is a sixteenth of what this many messages take longer than one.
 inline constexpr std::size_t messages_of_slope = 17;
 Timing further_message(const Timing& one, const Timing& many);
+double further_s(double one_s, double many_s);  // a nanosecond at least, which no timing shows
 
 // These write the table while they measure it, and return the program's exit code.
 int measure_on_cpu(const CalibrateOptions& options);

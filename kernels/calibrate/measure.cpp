@@ -212,11 +212,12 @@ std::vector<CostRow::Key> rows_of(const Cell& cell, std::size_t elements,
           {name, settings, further_operation, n, distribution}};
 }
 
-// What no timing can tell from nothing is a nanosecond.
+double further_s(double one_s, double many_s) {
+  return std::max((many_s - one_s) / (messages_of_slope - 1), 1e-9);
+}
+
 Timing further_message(const Timing& one, const Timing& many) {
-  const auto each = [&](double seconds) {
-    return std::max((seconds - one.median) / (messages_of_slope - 1), 1e-9);
-  };
+  const auto each = [&](double many_s) { return further_s(one.median, many_s); };
   return {each(many.median), each(many.p10), each(many.p90), one.quiet && many.quiet};
 }
 

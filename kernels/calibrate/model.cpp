@@ -64,13 +64,10 @@ CostTable modelled(const CalibrateOptions& options) {
       add("decode", one);
       const LowToHigh many =
           device.seconds(traffic.decode(cell.settings, elements, messages_of_slope));
-      const auto each = [](double of_many, double of_one) {
-        return std::max((of_many - of_one) / (messages_of_slope - 1), 1e-9);
-      };
-      const double typical = each(many.typical, one.typical);
+      const double typical_s = further_s(one.typical, many.typical);
       // One message alone may fit into the L2.
-      add(further_operation, {std::min(each(many.low, one.low), typical), typical,
-                              std::max(each(many.high, one.high), typical)});
+      add(further_operation, {std::min(further_s(one.low, many.low), typical_s), typical_s,
+                              std::max(further_s(one.high, many.high), typical_s)});
       const MemoryTraffic::Chain& published = traffic.published;
       add("encode-as-published",
           device.seconds(published.kernels, n * published.bytes_per_element, published.syncs));

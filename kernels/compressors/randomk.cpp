@@ -82,11 +82,10 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
                                 std::size_t messages) {
   const std::size_t k = wanted(density_of(settings), elements);
   StreamOperations sum = sparse_sum(k, elements, 0, 1);  // all messages have the same places
-  if (!sum.empty())
-    sum.front().read = sum.front().read + static_cast<double>(messages) * sectors(4 * k);
-  if (!sum.empty())
-    sum.front().waits =
-        static_cast<double>(messages - 1) / 4;  // four messages are asked for at once
+  if (sum.empty())
+    return sum;
+  sum.front().read = sum.front().read + static_cast<double>(messages) * sectors(4 * k);
+  sum.front().waits = static_cast<double>(messages - 1) / 4;  // four messages are asked for at once
   return sum;
 }
 

@@ -198,7 +198,8 @@ StreamOperations sparse_sum(const Amount& count, std::size_t elements, double by
   const Amount sum = all ? sectors(4 * elements) : scattered(touched, n);
   // For a pair and then for its element, or for a barrier.
   const double each =
-      all ? 2 * static_cast<double>(tiles_of_block(tiles_of(elements))) : 4.0;  // 64 pairs by 32
+      all ? 2 * static_cast<double>(tiles_of_block(tiles_of(elements), sweeping_blocks))
+          : 4.0;  // 64 pairs by 32
   return {{"scatter_kernel", many * sectors(bytes_each * count) + sum, sum, 0, (many - 1) * each}};
 }
 

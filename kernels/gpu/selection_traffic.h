@@ -72,9 +72,10 @@ constexpr bool sweeps(std::size_t pairs, std::size_t elements) {
   return 16 * pairs >= elements;
 }
 
-// How many tiles a block of that kernel has, one after the other: of some 792 blocks.
-constexpr std::size_t tiles_of_block(std::size_t tiles) {
-  return tiles / 792 + 1;
+// How many tiles a block of that kernel has, one after the other; an H100 runs so many at once.
+inline constexpr std::size_t sweeping_blocks = 792;
+constexpr std::size_t tiles_of_block(std::size_t tiles, std::size_t blocks) {
+  return (tiles - 1) / blocks + 1;
 }
 
 // Adding messages of `count` pairs of index and value each into a sum. The places of one message

@@ -146,7 +146,7 @@ void decode_sparse(const Settings&, const DeviceMessages& messages, const Draw&,
     launch_each(longest, scatter_kernel<Value>, stream, messages, sum);
   } else if (sweeps(messages.count * longest, elements)) {
     const std::size_t tiles = tiles_of(elements);
-    const std::size_t of_block = (tiles - 1) / (3 * persistent_blocks()) + 1;
+    const std::size_t of_block = tiles_of_block(tiles, 3 * persistent_blocks());
     launch(sweep_kernel<Value>, static_cast<unsigned>((tiles + of_block - 1) / of_block),
            sweep_threads, stream, messages, of_block * tile_elements, elements, sum);
   } else {
