@@ -39,6 +39,31 @@ double Bandwidth::mean_Bps() const {
   return period_s > 0 ? bytes_of_a_period(*this) / period_s : changes.back().Bps;
 }
 
+std::pair<std::size_t, double> Bandwidth::last_change(double s) const {
+  const double passed_s = s - changes.front().at_s;
+  const double periods = period_s > 0 ? std::floor(passed_s / period_s) : 0;
+  const double begun_s = periods * period_s;
+  std::size_t last = 0;
+  while (last + 1 < changes.size() && begun_s + changes[last + 1].at_s <= s)
+    ++last;
+  return {last, begun_s + changes[last].at_s};
+}
+
+double Bandwidth::Bps_at(double s) const {
+  if (is_constant() || s < changes.front().at_s)
+    return first_Bps;
+  return changes[last_change(s).first].Bps;
+}
+
+double Bandwidth::next_change_s(double after_s) const {
+  if (is_constant())
+    return std::numeric_limits<double>::infinity();
+  if (after_s < changes.front().at_s)
+    return changes.front().at_s;
+  const auto [last, came_s] = last_change(after_s);
+  return came_s + lasts_s(*this, last);
+}
+
 Bandwidth Bandwidth::times(double factor) const {
   Bandwidth other = *this;
   other.first_Bps *= factor;

@@ -1,6 +1,8 @@
 // A link carries so much, which may change while a run goes on.
 #pragma once
 
+#include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace syncline {
@@ -18,7 +20,9 @@ struct Bandwidth {
 
   bool is_constant() const { return changes.empty(); }
   double most_Bps() const;
-  double mean_Bps() const;  // in the long run
+  double mean_Bps() const;                     // in the long run
+  double Bps_at(double s) const;               // from then on
+  double next_change_s(double after_s) const;  // infinite: it stays as it is
   // All of it by this factor.
   Bandwidth times(double factor) const;
   // It can carry so many bytes from the start of the run until then.
@@ -32,6 +36,8 @@ struct Bandwidth {
   // From the first change on, in so many seconds of the changes' own time.
   double carried_after_first(double seconds) const;
   double seconds_after_first(double bytes) const;
+  // The last change up to then, which is not before the first, and when it came.
+  std::pair<std::size_t, double> last_change(double s) const;
 };
 
 }  // namespace syncline

@@ -28,6 +28,11 @@ void Porter::send(Porter& to, std::uint64_t bytes, std::function<void()> arrived
                                         run_.setup.scenario.step_overhead_s,
                               .arrived = std::move(arrived),
                               .injected = std::move(injected)};
+  if (run_.wire.flows != nullptr) {
+    run_.wire.flows->begin(rank_, to.rank_, static_cast<double>(bytes),
+                           [message] { flow_ended(std::unique_ptr<Message>(message)); });
+    return;
+  }
   // SimGrid sends from the host of the calling actor.
   if (sg::this_actor::get_host() == run_.hosts[index(rank_)])
     put(message, bytes);
@@ -56,19 +61,22 @@ void Porter::take_next() {
   coming->transfer = mailbox().get_init()->set_dst_data(&coming->unused, sizeof coming->unused);
   // SimGrid calls this when the transfer ends, in no actor.
   coming->transfer->set_copy_data_callback([this, coming](auto*, void* sent, std::size_t) {
-    std::unique_ptr<Message> message(static_cast<Message*>(sent));
     ended_.splice(ended_.end(), coming_, coming);
-    if (message->injected)
-      message->injected();
-    if (message->more_s == 0) {
-      arrive(*message);
-      return;
-    }
-    const double arrives_s = sg::Engine::get_clock() + message->more_s;
-    simgrid::kernel::timer::Timer::set(arrives_s,
-                                       [message = std::move(message)] { arrive(*message); });
+    flow_ended(std::unique_ptr<Message>(static_cast<Message*>(sent)));
   });
   coming->transfer->start();
+}
+
+void Porter::flow_ended(std::unique_ptr<Message> message) {
+  if (message->injected)
+    message->injected();
+  if (message->more_s == 0) {
+    arrive(*message);
+    return;
+  }
+  const double arrives_s = sg::Engine::get_clock() + message->more_s;
+  simgrid::kernel::timer::Timer::set(arrives_s,
+                                     [message = std::move(message)] { arrive(*message); });
 }
 
 void Porter::arrive(const Message& message) {

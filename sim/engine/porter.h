@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <memory>
 #include <simgrid/s4u.hpp>
 
 #include "sim/engine/actors.h"
@@ -40,6 +41,8 @@ class Porter {
   sg::Mailbox& mailbox();
   void put(Message* message, std::uint64_t bytes);
   void take_next();
+  // In no actor.
+  static void flow_ended(std::unique_ptr<Message> message);
   static void arrive(const Message& message);
   void add_job(std::function<void()> job);
 

@@ -1,5 +1,6 @@
 #include "sim/engine/wire.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -12,10 +13,17 @@ namespace syncline {
 Wire::Wire(Run& run)
     : run(run),
       routes(run.setup.traffic.cluster.routes()),
-      porters_(run.setup.traffic.cluster.rank_hosts.size()) {}
+      porters_(run.setup.traffic.cluster.rank_hosts.size()) {
+  const Traffic& traffic = run.setup.traffic;
+  if (traffic.partners != Schedule::Partners::each_other && !traffic.every_step &&
+      run.setup.scenario.network->latency_after_flow)
+    flows = std::make_unique<SharedFlows>(traffic.cluster.routes());
+}
 
 void Wire::for_each_pair(const std::function<void(int from, int to, double bytes)>& sent) const {
-  for (const auto& [pair, bytes] : bytes_between)
+  std::vector<std::pair<std::uint64_t, double>> pairs(bytes_between.begin(), bytes_between.end());
+  std::ranges::sort(pairs);
+  for (const auto& [pair, bytes] : pairs)
     sent(static_cast<int>(pair / run.hosts.size()), static_cast<int>(pair % run.hosts.size()),
          bytes);
 }

@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/clock/traced.h"
 #include "sim/engine/porter.h"
+#include "sim/engine/shared_flows.h"
 #include "sim/platform/routes.h"
 #include "sim/trace.h"
 
@@ -36,8 +38,10 @@ struct Wire {
 
   Run& run;
   Routes routes;
-  std::map<std::uint64_t, double> bytes_between;  // by from * ranks + to
-  double bytes = 0;                               // by all, on the network
+  // What messages outside collectives share links by; null: SimGrid's network.
+  std::unique_ptr<SharedFlows> flows;
+  std::unordered_map<std::uint64_t, double> bytes_between;  // by from * ranks + to
+  double bytes = 0;                                         // by all, on the network
 
   void for_each_pair(const std::function<void(int from, int to, double bytes)>& sent) const;
   bool joins(int from, int to) const;  // no: these ranks are on one host

@@ -20,7 +20,7 @@ namespace syncline {
 namespace {
 
 using followed::Followed, followed::Job, followed::Mailbox, followed::Message,
-    followed::FollowedStream, followed::Timer;
+    followed::MovingMessage, followed::FollowedStream, followed::Timer;
 
 class Follower {
  public:
@@ -49,9 +49,9 @@ class Follower {
       const double next_s = std::min(flow_s, timer_s);
       if (next_s == std::numeric_limits<double>::infinity())
         return now_s_;
-      for (const auto& [stream, mailbox, latency_s] : shares_.pass(next_s - now_s_)) {
-        timers_.push({next_s + latency_s, true, mailbox});
-        injected(stream);
+      for (const int flow : shares_.pass(next_s - now_s_)) {
+        timers_.push({next_s + flows_[index(flow)].latency_s, true, flows_[index(flow)].mailbox});
+        injected(flows_[index(flow)].stream);
       }
       now_s_ = next_s;
       while (!timers_.empty() && timers_.top().at_s <= now_s_ * (1 + followed::rounding)) {
@@ -286,8 +286,9 @@ class Follower {
   void sets_out(int at, const Message& message) {
     ++mailboxes_[index(at)].set_out;
     if (!is_local(*message.way) && message.bytes > 0) {
-      shares_.add(*message.way, message.bytes,
-                  {.stream = message.stream, .mailbox = at, .latency_s = message.way->latency_s});
+      shares_.add(*message.way, message.bytes, static_cast<int>(flows_.size()));
+      flows_.push_back(
+          {.stream = message.stream, .mailbox = at, .latency_s = message.way->latency_s});
       return;
     }
     if (is_local(*message.way))
@@ -342,6 +343,7 @@ class Follower {
   std::vector<int> runnable_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   LinkShares shares_{routes_};
+  std::vector<MovingMessage> flows_;  // by their numbers there
 };
 
 }  // namespace

@@ -53,6 +53,12 @@ struct Message {
   double bytes = 0;
 };
 
+struct MovingMessage {
+  int stream = 0;  // of the sender
+  int mailbox = 0;
+  double latency_s = 0;
+};
+
 struct Mailbox {
   int stream = 0;  // of the receiver
   int arrived = 0;

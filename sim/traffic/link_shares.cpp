@@ -1,99 +1,288 @@
 #include "sim/traffic/link_shares.h"
 
 #include <algorithm>
-#include <limits>
+#include <functional>
+#include <utility>
 
 #include "sim/plan.h"
 
 namespace syncline {
 namespace {
 
-constexpr double part_lost = 1e-9;
-constexpr double shortest_s = 1e-12;  // what is left to less than this has ended
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double part_lost = 1e-9;  // a flow has ended when this part of it is left
+
+// Takes an element out of a list whose elements know their places; `placed` tells the last one its
+// new place.
+template <class Element, class Placed>
+void take_out(std::vector<Element>& list, std::size_t place, Placed placed) {
+  list[place] = list.back();
+  list.pop_back();
+  if (place < list.size())
+    placed(list[place], place);
+}
 
 }  // namespace
 
-void LinkShares::add(const Route& route, double bytes, const Owner& owner) {
-  flows_.push_back({.route = &route, .bytes = bytes, .left = bytes, .owner = owner});
+LinkShares::Link& LinkShares::known_link(int link) {
+  if (index(link) >= links_.size())
+    links_.resize(index(link) + 1);
+  Link& known = links_[index(link)];
+  if (known.Bps == 0)
+    known.Bps = routes_.link(link).bandwidth.mean_Bps();
+  return known;
+}
+
+void LinkShares::set_bandwidth(int number, double Bps) {
+  const double more_Bps = Bps - std::exchange(known_link(number).Bps, Bps);
+  if (more_Bps == 0)
+    return;
+  for (std::size_t i = 0; i < links_.size(); ++i)
+    for (const Home& home : links_[i].homes)
+      if (home.link == number && home.flows > 0 && index(number) != i)
+        links_[i].homes_Bps += more_Bps;
+  for (Link& link : links_)
+    reconsider(link);
+  for (const int path : links_[index(number)].paths) {
+    paths_[index(path)].groups.clear();
+    move_to_its_group(path);
+  }
   changed_ = true;
 }
 
-void LinkShares::fix(Flow& flow, double rate) {
-  flow.rate = rate;
-  flow.fixed = true;
-  for (const int link : flow.route->links) {
-    Link& crossed = links_[index(link)];
-    crossed.left_Bps = std::max(0.0, crossed.left_Bps - rate);
-    --crossed.flows;
-  }
-}
-
-void LinkShares::share() {
-  links_.resize(routes_.links().size());
-  used_.clear();
-  for (Flow& flow : flows_) {
-    flow.fixed = false;
-    for (const int link : flow.route->links) {
-      Link& crossed = links_[index(link)];
-      if (crossed.flows++ == 0) {
-        used_.push_back(link);
-        crossed.left_Bps = routes_.link(link).bandwidth.mean_Bps();
-      }
-    }
-  }
-  std::size_t fixed = 0;
-  while (fixed < flows_.size()) {
-    double least_Bps = infinite;
-    for (const int link : used_)
-      if (const Link& crossed = links_[index(link)]; crossed.flows > 0)
-        least_Bps = std::min(least_Bps, crossed.left_Bps / crossed.flows);
-    for (const Flow& flow : flows_)
-      if (!flow.fixed)
-        least_Bps = std::min(least_Bps, flow.route->flow_Bps);
-    // All flows whose way is that narrow, before any of them changes what is left.
-    const double limit_Bps = least_Bps * (1 + part_lost);
-    std::vector<Flow*> now;
-    for (Flow& flow : flows_)
-      if (!flow.fixed && (flow.route->flow_Bps <= limit_Bps ||
-                          std::ranges::any_of(flow.route->links, [&](int link) {
-                            return links_[index(link)].left_Bps <=
-                                   limit_Bps * links_[index(link)].flows;
-                          })))
-        now.push_back(&flow);
-    for (Flow* flow : now)
-      fix(*flow, least_Bps);
-    fixed += now.size();
-    updates_ += static_cast<double>(used_.size() + flows_.size());
-  }
-  changed_ = false;
-}
-
-double LinkShares::next_end_s() {
-  if (changed_)
-    share();
-  double seconds = infinite;
-  for (const Flow& flow : flows_)
-    seconds = std::min(seconds, flow.left / flow.rate);
-  return seconds;
-}
-
-std::vector<LinkShares::Owner> LinkShares::pass(double seconds) {
-  updates_ += static_cast<double>(flows_.size());
-  std::vector<Owner> ended;
-  for (Flow& flow : flows_)
-    flow.left -= flow.rate * seconds;
-  const auto is_over = [](const Flow& flow) {
-    return flow.left <= std::max(part_lost * flow.bytes, shortest_s * flow.rate);
+// The narrowest link of the route, the nearest of those that are; of links as wide as the one in
+// this place only those with a lower number count, so that no two bound each other.
+int LinkShares::home_on(const std::vector<int>& route, std::size_t place) const {
+  const int own = route[place];
+  if (std::ranges::count(route, own) > 1)
+    return own;  // where its flows have twice their rate
+  const auto width = [&](int link) { return routes_.link(link).bandwidth.mean_Bps(); };
+  int home = own;
+  const auto look_at = [&](std::size_t i) {
+    const bool bounds = std::pair(width(route[i]), route[i]) < std::pair(width(own), own);
+    if (bounds && (home == own || width(route[i]) < width(home)))
+      home = route[i];
   };
-  for (const Flow& flow : flows_)
-    if (is_over(flow))
-      ended.push_back(flow.owner);
-  if (!ended.empty()) {
-    std::erase_if(flows_, is_over);
-    changed_ = true;
+  for (std::size_t distance = 1; distance < route.size(); ++distance) {
+    if (distance <= place)
+      look_at(place - distance);
+    if (place + distance < route.size())
+      look_at(place + distance);
   }
-  return ended;
+  return home;
+}
+
+int LinkShares::path_of(const Route& route) {
+  const auto [known, added] = path_at_.emplace(&route, static_cast<int>(paths_.size()));
+  if (!added)
+    return known->second;
+  Path path{.route = &route};
+  for (const int link : route.links)
+    known_link(link);
+  for (std::size_t i = 0; i < route.links.size(); ++i) {
+    Link& link = links_[index(route.links[i])];
+    link.paths.push_back(known->second);
+    const int home = home_on(route.links, i);
+    auto place = std::ranges::find(link.homes, home, &Home::link);
+    if (place == link.homes.end())
+      place = link.homes.insert(place, {.link = home});
+    path.homes.push_back(static_cast<std::size_t>(place - link.homes.begin()));
+  }
+  paths_.push_back(std::move(path));
+  return known->second;
+}
+
+void LinkShares::reconsider(Link& link) {
+  const bool is_bounded = link.unbounded == 0 && link.homes_Bps <= link.Bps;
+  const bool may_be_full = !is_bounded && link.flows * fastest_Bps_ > link.Bps;
+  if (std::exchange(link.may_be_full, may_be_full) != may_be_full)
+    for (const int path : link.paths)
+      move_to_its_group(path);
+}
+
+void LinkShares::count(int number, int flows) {
+  const Path& path = paths_[index(number)];
+  for (std::size_t i = 0; i < path.homes.size(); ++i) {
+    Link& link = links_[index(path.route->links[i])];
+    Home& home = link.homes[path.homes[i]];
+    home.flows += flows;
+    if (&links_[index(home.link)] == &link)
+      link.unbounded += flows;
+    else if (home.flows == std::max(flows, 0))  // the first, or none any more
+      link.homes_Bps += flows * links_[index(home.link)].Bps;
+    link.flows += flows;
+  }
+  for (const int link : path.route->links)
+    reconsider(links_[index(link)]);
+}
+
+int LinkShares::group_of(Path& path) {
+  std::uint64_t full = 0;
+  const bool is_short = path.route->links.size() <= 64;
+  for (std::size_t i = 0; i < path.route->links.size() && is_short; ++i)
+    if (links_[index(path.route->links[i])].may_be_full)
+      full |= std::uint64_t{1} << i;
+  for (const auto& [links, group] : path.groups)
+    if (links == full && is_short)
+      return group;
+  std::vector<int> links;
+  double alone_Bps = path.route->flow_Bps;
+  for (const int link : path.route->links) {
+    alone_Bps = std::min(alone_Bps, links_[index(link)].Bps);
+    if (links_[index(link)].may_be_full)
+      links.push_back(link);
+  }
+  std::ranges::sort(links);
+  const double most_Bps = links.empty() ? alone_Bps : path.route->flow_Bps;
+  const auto [known, added] =
+      group_at_.emplace(std::pair(most_Bps, links), static_cast<int>(groups_.size()));
+  if (added) {
+    groups_.push_back({.links = links, .places = std::vector<std::size_t>(links.size())});
+    const auto first = static_cast<int>(crossed_.size());
+    crossed_.insert(crossed_.end(), links.begin(), links.end());
+    rates_.push_back(
+        {.flow_Bps = most_Bps, .first_link = first, .end_link = static_cast<int>(crossed_.size())});
+  }
+  if (is_short)
+    path.groups.emplace_back(full, known->second);
+  return known->second;
+}
+
+void LinkShares::activate(int group) {
+  Group& active = groups_[index(group)];
+  active.place = active_groups_.size();
+  active_groups_.push_back(group);
+  for (std::size_t i = 0; i < active.links.size(); ++i) {
+    Link& link = links_[index(active.links[i])];
+    if (link.groups.empty()) {
+      link.place = active_links_.size();
+      active_links_.push_back(active.links[i]);
+    }
+    active.places[i] = link.groups.size();
+    link.groups.push_back(group);
+  }
+}
+
+void LinkShares::deactivate(int group) {
+  Group& idle = groups_[index(group)];
+  idle.ends.clear();
+  rates_[index(group)].carried = 0;
+  take_out(active_groups_, idle.place,
+           [&](int other, std::size_t place) { groups_[index(other)].place = place; });
+  for (std::size_t i = 0; i < idle.links.size(); ++i) {
+    Link& link = links_[index(idle.links[i])];
+    take_out(link.groups, idle.places[i], [&](int other, std::size_t place) {
+      Group& moved = groups_[index(other)];
+      const auto crossed = std::ranges::lower_bound(moved.links, idle.links[i]);
+      std::size_t at = static_cast<std::size_t>(crossed - moved.links.begin());
+      while (moved.places[at] != link.groups.size())  // a link that it crosses twice is there twice
+        ++at;
+      moved.places[at] = place;
+    });
+    if (link.groups.empty())
+      take_out(active_links_, link.place,
+               [&](int other, std::size_t place) { links_[index(other)].place = place; });
+  }
+}
+
+void LinkShares::move_to_its_group(int number) {
+  Path& path = paths_[index(number)];
+  if (path.flows.empty())
+    return;
+  const int from = std::exchange(path.group, group_of(path));
+  const int to = path.group;
+  if (to == from)
+    return;
+  if (rates_[index(to)].flows == 0)
+    activate(to);
+  const double more = rates_[index(to)].carried - rates_[index(from)].carried;
+  for (const int flow : path.flows) {
+    flows_[index(flow)].end_bytes += more;
+    ++flows_[index(flow)].moves;
+    push_end(to, flow);
+  }
+  rates_[index(to)].flows += static_cast<int>(path.flows.size());
+  rates_[index(from)].flows -= static_cast<int>(path.flows.size());
+  if (rates_[index(from)].flows == 0)
+    deactivate(from);
+  else
+    find_next_end(from);
+  find_next_end(to);
+}
+
+void LinkShares::push_end(int group, int flow) {
+  const Flow& one = flows_[index(flow)];
+  std::vector<End>& ends = groups_[index(group)].ends;
+  ends.push_back({.end_bytes = one.end_bytes,
+                  .near_end = one.end_bytes - part_lost * one.bytes,
+                  .order = one.order,
+                  .flow = flow,
+                  .moves = one.moves});
+  std::ranges::push_heap(ends, std::greater<>());
+}
+
+void LinkShares::add(const Route& route, double bytes, int number) {
+  const int at = path_of(route);
+  count(at, 1);
+  Path& path = paths_[index(at)];
+  if (path.flows.empty())
+    path.group = group_of(path);
+  if (rates_[index(path.group)].flows++ == 0)
+    activate(path.group);
+  int flow = static_cast<int>(flows_.size());
+  if (free_.empty()) {
+    flows_.emplace_back();
+  } else {
+    flow = free_.back();
+    free_.pop_back();
+  }
+  flows_[index(flow)] = {.path = at,
+                         .place = path.flows.size(),
+                         .bytes = bytes,
+                         .end_bytes = rates_[index(path.group)].carried + bytes,
+                         .number = number,
+                         .order = added_++};
+  path.flows.push_back(flow);
+  push_end(path.group, flow);
+  find_next_end(path.group);
+  changed_ = true;
+}
+
+void LinkShares::end(int number) {
+  const Flow flow = flows_[index(number)];
+  flows_[index(number)].order = -1;
+  free_.push_back(number);
+  Path& path = paths_[index(flow.path)];
+  take_out(path.flows, flow.place,
+           [&](int other, std::size_t place) { flows_[index(other)].place = place; });
+  if (--rates_[index(path.group)].flows == 0)
+    deactivate(path.group);
+  else
+    find_next_end(path.group);
+  count(flow.path, -1);
+  changed_ = true;
+}
+
+void LinkShares::pop_end(Group& group) {
+  std::ranges::pop_heap(group.ends, std::greater<>());
+  group.ends.pop_back();
+}
+
+bool LinkShares::has_left(const End& end) const {
+  const Flow& flow = flows_[index(end.flow)];
+  return flow.order != end.order || flow.moves != end.moves;
+}
+
+void LinkShares::find_next_end(int number) {
+  Group& group = groups_[index(number)];
+  while (!group.ends.empty() && has_left(group.ends.front()))
+    pop_end(group);
+  if (group.ends.empty()) {  // its flows are just ending
+    rates_[index(number)].next_end = rates_[index(number)].near_end =
+        std::numeric_limits<double>::infinity();
+    return;
+  }
+  rates_[index(number)].next_end = group.ends.front().end_bytes;
+  rates_[index(number)].near_end = group.ends.front().near_end;
 }
 
 }  // namespace syncline

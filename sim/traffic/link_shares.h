@@ -1,52 +1,144 @@
 // Flows that move side by side: how fast each is, and which end next.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/platform/routes.h"
 
 namespace syncline {
 
-// Flows share each link equally, and what one cannot use, because another link is narrower, is left
-// to the others (max-min). A FATPIPE link limits each by itself.
+// Max-min fairness: flows share each link equally, and a flow that a narrower link holds back
+// leaves its rest to the others. A FATPIPE link limits each flow by itself. SimGrid's CM02 without
+// latency gives the same rates; here thousands of flows cost little, because
+// - flows over the same links that can be full form a group. Its members have one rate, so they end
+//   in the order of what the group must carry until then, and only groups are shared out anew;
+// - a link cannot be full while narrower links, which all of its flows cross, carry no more than
+// it.
 class LinkShares {
  public:
   explicit LinkShares(Routes& routes) : routes_(routes) {}
 
-  // The flow is of this stream; kept for the caller.
-  struct Owner {
-    int stream = 0;
-    int mailbox = 0;
-    double latency_s = 0;
-  };
-  // The route stays where it is.
-  void add(const Route& route, double bytes, const Owner& owner);
+  // Begins a flow of more than 0 bytes. The route must stay where it is, and have a link.
+  void add(const Route& route, double bytes, int number);
   double next_end_s();  // seconds until the next flow ends; infinite if there is none
-  // Lets so many seconds pass, at most until the next flow ends, and returns those that have ended.
-  std::vector<Owner> pass(double seconds);
-  double updates() const { return updates_; }  // of a flow or a link, so far
+  // Lets these seconds pass, at most until the next flow ends. Returns the numbers of the flows
+  // that have ended, in the order in which they were added.
+  std::vector<int> pass(double seconds);
+  // From now on the link, an index into Routes::links(), carries this. Before any flow crosses it
+  // and without this call, its mean bandwidth.
+  void set_bandwidth(int link, double Bps);
+  double updates() const { return updates_; }  // of a group's or a link's rate, so far
 
  private:
   struct Flow {
+    int path = 0;
+    std::size_t place = 0;  // in its path's flows
+    double bytes = 0;
+    double end_bytes = 0;  // what its group will have carried when it ends
+    int number = 0;
+    std::int64_t order = 0;  // in which it was added
+    int moves = 0;           // to other groups
+  };
+  // Flows of one route.
+  struct Path {
     const Route* route;
-    double bytes;
-    double left;
-    double rate = 0;
-    bool fixed = false;
-    Owner owner;
+    std::vector<std::size_t> homes;  // by link of the route: place in Link::homes
+    std::vector<int> flows;
+    int group = -1;
+    std::vector<std::pair<std::uint64_t, int>> groups;  // by which of its links may be full
+  };
+  // Flows on a link that this other link of their route bounds.
+  struct Home {
+    int link;
+    int flows = 0;
   };
   struct Link {
-    double left_Bps = 0;
-    int flows = 0;  // that have no rate yet
+    double Bps = 0;
+    int flows = 0;
+    std::vector<Home> homes;
+    double homes_Bps = 0;  // what the links that bound its flows carry together
+    int unbounded = 0;     // flows that no other link bounds
+    std::vector<int> paths;
+    bool may_be_full = false;
+    std::vector<int> groups;  // that have flows
+    std::size_t place = 0;    // among links that have such groups
   };
+  struct End {
+    double end_bytes;
+    double near_end;  // from here on its flow has ended
+    std::int64_t order;
+    int flow;
+    int moves;  // of the flow, by then
+    bool operator>(const End& other) const {
+      return std::pair(end_bytes, order) > std::pair(other.end_bytes, other.order);
+    }
+  };
+  struct Group {
+    std::vector<int> links;           // that may be full, in the order of their numbers
+    std::vector<std::size_t> places;  // in Link::groups of each
+    std::size_t place = 0;            // among groups with flows
+    std::vector<End> ends;            // a heap; ends of flows that have left stay in it
+  };
+  // What is read and written whenever a flow begins or ends, by group.
+  struct Rate {
+    double flow_Bps;  // at most
+    int first_link;   // its links are in crossed_, from here to the end
+    int end_link;
+    double Bps = 0;       // of each flow
+    double carried = 0;   // bytes, by each flow that has been there since the group had its first
+    double next_end = 0;  // of a flow: what is carried by then
+    double near_end = 0;  // from here on that flow has ended
+    int flows = 0;
+    bool is_known = false;  // while rates are worked out
+  };
+  // Likewise, by link.
+  struct Rest {
+    double Bps = 0;
+    double waiting = 0;  // flows that have no rate yet
+  };
+
+  int path_of(const Route& route);
+  Link& known_link(int link);
+  int home_on(const std::vector<int>& route, std::size_t place) const;
+  // A flow of this path begins (1) or has ended (-1).
+  void count(int path, int flows);
+  void reconsider(Link& link);
+  int group_of(Path& path);
+  void move_to_its_group(int path);
+  void activate(int group);
+  void deactivate(int group);
+  void push_end(int group, int flow);
+  static void pop_end(Group& group);
+  bool has_left(const End& end) const;  // its flow has ended, or is in another group
+  void find_next_end(int group);
+  void end(int flow);
   void share();
-  void fix(Flow& flow, double rate);
+  void fill_links();  // rates, if no links can be full but those that may be
+  void give_rate(int group, double Bps);
 
   Routes& routes_;
   std::vector<Flow> flows_;
+  std::vector<int> free_;  // of these
+  std::vector<Path> paths_;
+  std::unordered_map<const Route*, int> path_at_;
   std::vector<Link> links_;
-  std::vector<int> used_;  // of these
+  std::vector<Rest> rests_;  // by link
+  std::vector<Group> groups_;
+  std::vector<Rate> rates_;          // by group
+  std::vector<int> crossed_;         // links of all groups
+  std::vector<int> open_, limited_;  // while rates are worked out: links, groups
+  std::map<std::pair<double, std::vector<int>>, int> group_at_;
+  std::vector<int> active_groups_;  // that have flows
+  std::vector<int> active_links_;   // that have such groups
+  double fastest_Bps_ = 0;          // no flow is faster
   bool changed_ = false;
+  std::int64_t added_ = 0;
   double updates_ = 0;
 };
 

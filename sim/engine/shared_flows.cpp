@@ -1,0 +1,81 @@
+#include "sim/engine/shared_flows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <simgrid/s4u.hpp>
+#include <utility>
+
+#include "sim/plan.h"
+
+namespace syncline {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+void SharedFlows::begin(int from, int to, double bytes, std::function<void()> ended) {
+  const auto [route, added] = route_of_.try_emplace((static_cast<std::uint64_t>(from) << 32) |
+                                                    static_cast<std::uint64_t>(to));
+  if (added)
+    route->second = routes_.between(from, to);
+  starts_.push_back({&route->second, bytes, std::move(ended)});
+  wake_at(simgrid::s4u::Engine::get_clock());
+}
+
+void SharedFlows::wake_at(double at_s) {
+  if (timer_ != nullptr) {
+    if (timer_->get_date() <= at_s)
+      return;
+    timer_->remove();
+  }
+  timer_ = simgrid::kernel::timer::Timer::set(at_s, [this] {
+    timer_ = nullptr;
+    go_on();
+  });
+}
+
+void SharedFlows::begin(Start start) {
+  if (start.bytes == 0) {
+    start.ended();
+    return;
+  }
+  if (free_.empty()) {
+    free_.push_back(static_cast<int>(ended_.size()));
+    ended_.emplace_back();
+  }
+  ended_[index(free_.back())] = std::move(start.ended);
+  shares_.add(*start.route, start.bytes, free_.back());
+  free_.pop_back();
+}
+
+double SharedFlows::follow_profiles(double now_s) {
+  for (; links_seen_ < routes_.links().size(); ++links_seen_)
+    if (!routes_.links()[links_seen_].bandwidth.is_constant())
+      changing_.push_back(static_cast<int>(links_seen_));
+  double next_s = never;
+  for (const int link : changing_) {
+    const Bandwidth& bandwidth = routes_.link(link).bandwidth;
+    shares_.set_bandwidth(link, bandwidth.Bps_at(now_s));
+    next_s = std::min(next_s, bandwidth.next_change_s(now_s));
+  }
+  return next_s;
+}
+
+void SharedFlows::go_on() {
+  const double now_s = simgrid::s4u::Engine::get_clock();
+  for (const int flow : shares_.pass(now_s - shared_s_)) {
+    free_.push_back(flow);
+    std::exchange(ended_[index(flow)], {})();
+  }
+  shared_s_ = now_s;
+  for (Start& start : std::exchange(starts_, {}))
+    begin(std::move(start));
+  const double changes_s = follow_profiles(now_s);
+  const double ends_s = now_s + shares_.next_end_s();
+  if (ends_s < never)  // later than now, also where that is not 1e-16 of it
+    wake_at(std::max(std::min(ends_s, changes_s), std::nextafter(now_s, never)));
+}
+
+}  // namespace syncline

@@ -1,0 +1,54 @@
+// Messages on their way whose rates are worked out by LinkShares, at SimGrid's clock. SimGrid's own
+// network shares links in the same way, but looks at every flow whenever one begins or ends: with a
+// thousand flows at a time it takes some thirty times as long.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <simgrid/kernel/Timer.hpp>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/platform/routes.h"
+#include "sim/traffic/link_shares.h"
+
+namespace syncline {
+
+class SharedFlows {
+ public:
+  explicit SharedFlows(Routes routes) : routes_(std::move(routes)), shares_(routes_) {}
+  SharedFlows(const SharedFlows&) = delete;
+  SharedFlows& operator=(const SharedFlows&) = delete;
+
+  // Begins a flow between ranks on two hosts. `ended`, which must not wait, runs in no actor when
+  // its last byte has passed.
+  void begin(int from, int to, double bytes, std::function<void()> ended);
+
+ private:
+  struct Start {
+    const Route* route;
+    double bytes;
+    std::function<void()> ended;
+  };
+
+  void wake_at(double at_s);
+  // Ends flows, begins those that wait for it, and waits for what comes next.
+  void go_on();
+  void begin(Start start);
+  // Follows links whose bandwidth changes; returns when one changes next.
+  double follow_profiles(double now_s);
+
+  Routes routes_;
+  LinkShares shares_;
+  std::unordered_map<std::uint64_t, Route> route_of_;  // by rank and rank
+  std::vector<Start> starts_;                          // at this moment
+  std::vector<std::function<void()>> ended_;           // by number of the flow
+  std::vector<int> free_;                              // numbers that no flow has
+  std::size_t links_seen_ = 0;
+  std::vector<int> changing_;  // of these
+  double shared_s_ = 0;        // until when flows have moved
+  simgrid::kernel::timer::Timer* timer_ = nullptr;
+};
+
+}  // namespace syncline

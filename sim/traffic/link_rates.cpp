@@ -1,0 +1,137 @@
+// How fast the groups of flows are, and which flows end.
+#include <algorithm>
+#include <utility>
+
+#include "sim/plan.h"
+#include "sim/traffic/link_shares.h"
+
+namespace syncline {
+namespace {
+
+constexpr double shortest_s = 1e-12;  // a flow whose rest takes less has ended
+// fastest_Bps_ is this many times the rate of the fastest flow. It is chosen anew when a flow is
+// faster, or when all are slower than this part of it.
+constexpr double faster = 2;
+constexpr double slower = 8;
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+void LinkShares::give_rate(int group, double Bps) {
+  Rate& rate = rates_[index(group)];
+  rate.Bps = Bps;
+  rate.is_known = true;
+  for (int i = rate.first_link; i < rate.end_link; ++i) {
+    Rest& rest = rests_[index(crossed_[index(i)])];
+    rest.Bps = std::max(0.0, rest.Bps - rate.flows * Bps);
+    rest.waiting -= rate.flows;
+  }
+}
+
+void LinkShares::share() {
+  for (;;) {
+    fill_links();
+    double fastest_Bps = 0;
+    for (const int group : active_groups_)
+      fastest_Bps = std::max(fastest_Bps, rates_[index(group)].Bps);
+    if (active_groups_.empty() ||
+        (fastest_Bps <= fastest_Bps_ && fastest_Bps * slower >= fastest_Bps_))
+      break;
+    fastest_Bps_ = faster * fastest_Bps;
+    for (Link& link : links_)
+      reconsider(link);
+  }
+  changed_ = false;
+}
+
+void LinkShares::fill_links() {
+  rests_.resize(links_.size());
+  open_ = active_links_;  // those with flows that have no rate
+  for (const int link : open_)
+    rests_[index(link)] = {.Bps = links_[index(link)].Bps};
+  limited_.clear();  // by themselves
+  for (const int group : active_groups_) {
+    Rate& rate = rates_[index(group)];
+    rate.is_known = false;
+    for (int i = rate.first_link; i < rate.end_link; ++i)
+      rests_[index(crossed_[index(i)])].waiting += rate.flows;
+    if (rate.flow_Bps < infinite)
+      limited_.push_back(group);
+  }
+  const auto is_known = [&](int group) { return rates_[index(group)].is_known; };
+  for (;;) {
+    double least_Bps = infinite;
+    int narrowest = -1;
+    for (std::size_t i = 0; i < open_.size();) {
+      const Rest& rest = rests_[index(open_[i])];
+      if (rest.waiting == 0) {
+        open_[i] = open_.back();
+        open_.pop_back();
+        continue;
+      }
+      if (rest.Bps < least_Bps * rest.waiting) {
+        least_Bps = rest.Bps / rest.waiting;
+        narrowest = open_[i];
+      }
+      ++i;
+    }
+    std::erase_if(limited_, is_known);
+    updates_ += static_cast<double>(open_.size() + limited_.size());
+    const auto slowest = std::ranges::min_element(
+        limited_, {}, [&](int group) { return rates_[index(group)].flow_Bps; });
+    if (slowest != limited_.end() && rates_[index(*slowest)].flow_Bps <= least_Bps) {
+      give_rate(*slowest, rates_[index(*slowest)].flow_Bps);
+      continue;
+    }
+    if (narrowest < 0)
+      break;
+    for (const int group : links_[index(narrowest)].groups)
+      if (!is_known(group))
+        give_rate(group, least_Bps);
+    updates_ += static_cast<double>(links_[index(narrowest)].groups.size());
+  }
+}
+
+double LinkShares::next_end_s() {
+  if (changed_)
+    share();
+  double seconds = infinite;
+  for (const int number : active_groups_) {
+    const Rate& rate = rates_[index(number)];
+    const double left = std::max(0.0, rate.next_end - rate.carried);
+    if (left < seconds * rate.Bps)
+      seconds = left / rate.Bps;
+  }
+  return seconds;
+}
+
+std::vector<int> LinkShares::pass(double seconds) {
+  if (changed_)
+    share();
+  std::vector<std::pair<std::int64_t, int>> over;  // in their order
+  for (const int number : active_groups_) {
+    Rate& rate = rates_[index(number)];
+    rate.carried += rate.Bps * seconds;
+    const double reached = rate.carried + shortest_s * rate.Bps;
+    if (reached < rate.near_end)
+      continue;
+    Group& group = groups_[index(number)];
+    for (; !group.ends.empty(); pop_end(group)) {
+      const End& next = group.ends.front();
+      if (has_left(next))
+        continue;
+      if (reached < next.near_end)
+        break;
+      over.emplace_back(next.order, next.flow);
+    }
+  }
+  std::ranges::sort(over);
+  std::vector<int> numbers;
+  for (const auto& [order, flow] : over) {
+    numbers.push_back(flows_[index(flow)].number);
+    end(flow);
+  }
+  return numbers;
+}
+
+}  // namespace syncline
