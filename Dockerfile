@@ -1,6 +1,6 @@
 # Syncline in a container: `docker build -t syncline .`, then
-# `docker run --rm -u "$(id -u):$(id -g)" -v "$PWD:/data" syncline run --platform two-hosts --model resnet20 --throughput 920`:
-# as you, so that files of --out are yours; without -u as a user who owns nothing but the image's own /data.
+# `docker run --rm -u "$(id -u):$(id -g)" -v "$PWD:/data" syncline run --platform two-hosts --model resnet20 --throughput 920`.
+# -u makes you the owner of --out's files; without it the user owns only the image's /data.
 # tests/package/dockerfile-in-chroot.sh runs these steps without Docker.
 FROM debian:12-slim AS build
 WORKDIR /syncline

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs the quickstart, which leaves build/quickstart.html (or,
-# with arguments, syncline itself: ./run.sh list models). Works from a fresh clone on Debian or
+# Installs missing packages, builds, and runs the quickstart, which writes build/quickstart.html.
+# With arguments, runs syncline instead: ./run.sh list models. Works from a fresh clone on Debian or
 # Ubuntu, with or without a GPU.
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -1,7 +1,6 @@
-# Sourced by run.sh and test.sh: the packages, and the build.
+# Installs packages and builds; sourced by run.sh and test.sh.
 
-# Debian's and Ubuntu's names. jemalloc and ccache only make things faster; without Chart.js there are
-# no pages.
+# Package names of Debian and Ubuntu. jemalloc and ccache only save time; pages need Chart.js.
 packages=(g++ cmake ninja-build pkg-config ccache libsimgrid-dev libboost-dev
   libboost-program-options-dev nlohmann-json3-dev libexpat1-dev libeigen3-dev libfmt-dev
   libthrust-dev libgtest-dev libjemalloc-dev libjs-chart.js)
@@ -21,15 +20,14 @@ install_packages() {
     --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# The target to build: syncline, or all.
+# Builds a target: syncline or all.
 build() {
   if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
     install_packages
   else
     echo "not Debian or Ubuntu: assuming these are installed: ${packages[*]}"
   fi
-  # Configuring takes seconds, so only when there is nothing to build with yet; ninja configures
-  # again by itself when a CMake file or a folder of sources has changed.
+  # Ninja configures again by itself when a CMake file or a folder of sources has changed.
   [ -f build/release/build.ninja ] || cmake --preset release
   cmake --build --preset release --target "$1"
 }

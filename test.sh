@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test. Fails when no test ran. Tests that need a GPU
-# report themselves as skipped where there is none.
+# Installs missing packages, builds, and runs every test. Fails if no test ran. Without a GPU, tests
+# that need one are skipped.
 set -euo pipefail
 cd "$(dirname "$0")"
 source ./setup.sh

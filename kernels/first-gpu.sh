@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# The first minutes on a machine with a GPU: whether the CUDA kernels run there, are right, and what they cost.
+# Builds, tests and measures the CUDA kernels on a machine with a GPU, within a limit of seconds.
 #
-#   kernels/first-gpu.sh SECONDS [FOLDER]    there: every step, the most valuable first (an H100 took 490 s)
-#   kernels/first-gpu.sh pack FOLDER         before, on a machine with CUDA but no GPU: programs for sm_90 that need no library
-#                                            there; FIRST_GPU_BUILD=FOLDER then says where they are
+#   kernels/first-gpu.sh SECONDS [FOLDER]    runs every step, the most valuable first (an H100 took 490 s)
+#   kernels/first-gpu.sh pack FOLDER         first, on a machine with CUDA but no GPU: builds programs for sm_90 that need no
+#                                            libraries; then set FIRST_GPU_BUILD=FOLDER on the machine with the GPU
 #
 # Results are at most six files in FOLDER ($OUT, or build/first-gpu): summary.txt, large.csv, sizes.csv, rivals.csv,
-# tests.txt, and rest.tgz with every log and table. They are written anew after each step, so that a killed run leaves what
-# it reached. No step outlasts its slice of the time. The code is 1 where a step failed or was not reached.
+# tests.txt, and rest.tgz with every log and table. They are rewritten after each step, so a killed run keeps its finished
+# steps. No step may exceed its slice of the time. The exit code is 1 if a step failed or was not reached.
 #
-# FIRST_GPU_BUILD: where to build; programs that are there already are taken as they are.
+# FIRST_GPU_BUILD: build folder; programs already there are used as they are.
 # FIRST_GPU_LARGE, FIRST_GPU_SIZES: sizes to measure instead of 2^28, and of 2^24,2^20,...
-# shellcheck disable=SC2317  # steps are called by their names
+# shellcheck disable=SC2317  # steps are called by name
 set -uo pipefail
 kernels=$(cd "$(dirname "$0")" && pwd)
 PATH=$PATH:/usr/local/cuda/bin:/usr/local/cuda/compute-sanitizer
@@ -45,7 +45,7 @@ failed=0
 
 left() { echo $((budget > SECONDS ? budget - SECONDS : 0)); }
 
-# Runs a command for at most these seconds, never without a limit: 124 where they ran out.
+# Runs a command for at most this many seconds; returns 124 on timeout.
 within() { # seconds, command
   local begun=$SECONDS code
   [ "$1" -ge 1 ] || return 124
@@ -55,10 +55,10 @@ within() { # seconds, command
   return "$code"
 }
 
-# What a step may still take.
+# Seconds that the current step has left.
 slice() { echo $((step_end > SECONDS ? step_end - SECONDS : 0)); }
 
-# A step's function returns 0, 3 where it could not begin, 124 where its time ran out, or else what failed; `said` is a line about it.
+# A step's function returns 0, 3 if it could not begin, 124 on timeout, or another code on failure. `said` is its report line.
 step() { # name, percent of the budget at most, function
   local begun=$SECONDS most=$((budget * $2 / 100)) state
   [ "$most" -le "$(left)" ] || most=$(left)
@@ -80,7 +80,7 @@ step() { # name, percent of the budget at most, function
   publish
 }
 
-# What has been reached so far, in six files.
+# Writes the results so far into six files.
 publish() {
   local file tables=()
   if compgen -G "$work/large-*.csv" >/dev/null; then
@@ -107,7 +107,7 @@ publish() {
   tar czf "$out/rest.tgz" -C "$work" .
 }
 
-# The programs, and whether they find a device.
+# Builds the programs and checks that they find a device.
 build() {
   local architecture tool
   if ! [ -x "$build/syncline-calibrate" ]; then
@@ -134,7 +134,7 @@ build() {
 tests_program() { find "$build" -name kernels_test \( -type f -o -type l \) 2>/dev/null | head -n 1; }
 usable() { [ -s "$work/smoke.csv" ] || { said='the calibrator does not run here'; return 3; }; }
 
-calibrates() { # table, options: within the slice, and what was wrong in `problem`
+calibrates() { # table, options; stays within the slice and leaves an error message in `problem`
   local code
   problem=''
   within "$(slice)" "$build/syncline-calibrate" --device cuda --distributions gauss "${@:2}" --out "$work/$1.csv" \
@@ -145,14 +145,14 @@ calibrates() { # table, options: within the slice, and what was wrong in `proble
   return "$code"
 }
 
-# Each an own process and table: what ends one ends no other.
+# Each compressor has its own process and table, so that a crash ends only one.
 large() {
   usable || return
   local name count=0 bad='' feedback code=0 end=$step_end
   for name in topk qsgd efsign gaussiank powersgd threshold chunk-topk mstopk; do
     feedback=error-feedback=on
     [ "$name" != qsgd ] || feedback=error-feedback=on,error-feedback=off
-    step_end=$((SECONDS + ($(slice) + 1) / 2))  # half of what is left, should it hang
+    step_end=$((SECONDS + ($(slice) + 1) / 2))  # half of the time left, in case it hangs
     if calibrates "large-$name" --compressors "$name" --sizes "$large" --densities 0.01 \
       --baselines off --set "$feedback"; then
       count=$((count + 1))
@@ -167,7 +167,7 @@ large() {
   return "$code"
 }
 
-count() { # pattern, file, which may be missing
+count() { # pattern, file (may be missing)
   { grep -cE "$1" "$2" || [ -e "$2" ] || echo 0; } 2>/dev/null
 }
 
@@ -196,7 +196,7 @@ rivals() {
   return "$code"
 }
 
-# Each test is a process, many at once. One that did not end, or was skipped, has not passed.
+# Runs tests in parallel, one process each. A test that was killed or skipped has not passed.
 run_tests() { # pattern of names
   local program names name passed width
   program=$(tests_program)
@@ -236,7 +236,7 @@ works() { # program
   "$1" --version >/dev/null 2>&1 || { said="$1 is missing"; return 3; }
 }
 
-# A small case of each compressor.
+# Runs a small case of each compressor.
 sanitizer() {
   usable && works compute-sanitizer || return
   local tool bad=0 code
@@ -255,7 +255,7 @@ sanitizer() {
   return "$bad"
 }
 
-# Bytes that the hardware counts, beside those that kernels/README.md counts.
+# Counts DRAM bytes in hardware, to compare with kernels/README.md.
 counters() {
   usable && works ncu || return
   local name

@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Writes a model CSV (README.md) of any nn.Module of PyTorch: gradient tensors in forward order, and their operations.
+"""Writes a model CSV (README.md) of any PyTorch nn.Module: its gradient tensors in forward order, with their operations.
 
     from_torch.py FILE.py:FUNCTION --input 3x224x224       > mine.csv
     from_torch.py PACKAGE.MODULE:FUNCTION --input 512:int   > mine.csv
 
-FUNCTION gives the module without arguments (a class does, too); the input is that of one sample, `:int` for tokens.
-The module runs forward once, and every function of PyTorch that it calls is seen, by a layer or not: a tensor's row stands where
-a function first used it with something that depends on the sample, and autograd says which tensors get a gradient. Operations are
+FUNCTION takes no arguments and returns the module; a class works too. --input is the shape of one sample, with `:int` for tokens.
+The module runs forward once. The script sees every call of a PyTorch function, inside a layer or not. A tensor's row stands where
+a function first used it together with data that depends on the sample; autograd says which tensors get a gradient. Operations are
 two for each multiply-add of convolutions, matrix products, recurrent layers and attention; normalisation, embedding and
-what works element by element count 0, as in this folder's models. Products without a tensor of the model count on the
-next tensor, as attention_flop. What autograd saves for backward is activation_bytes, two for a floating value; of
-these, tensors of such a product's shape of pairs of tokens are attention_bytes. Dropout is off. What it does not know
-is said on stderr, where what the module prints goes, too.
+elementwise work count 0, as in this folder's models. Products without a tensor of the model count on the next tensor, as
+attention_flop. activation_bytes is what autograd saves for backward, two bytes for a floating value; attention_bytes is
+the part in tensors with a shape of pairs of tokens. Dropout is off. Work that cannot be counted is reported on stderr,
+where the module's own output goes too.
 
     from_torch.py FILE.py:FUNCTION --input 3x224x224 --measure 32 > mine.json
 
-trains with 32 samples instead, on the first GPU where there is one, and writes the seconds of forward and those from
-gradient to gradient of backward: a Chakra trace of one iteration, which is a model too. The loss is the sum of the
-outputs; the optimizer's step is not measured.
+trains with 32 samples instead, on the first GPU if there is one, and writes the seconds of forward and between gradients
+of backward as a Chakra trace of one iteration, which is also a model. The loss is the sum of the outputs; the optimizer's
+step is not measured.
 """
 
 import importlib
@@ -31,7 +31,7 @@ import traceback
 from pathlib import Path
 from statistics import median
 
-sys.dont_write_bytecode = True  # nothing beside the sources
+sys.dont_write_bytecode = True  # leaves no files beside the sources
 from torch_counter import Counter, flat, functions
 
 
@@ -50,7 +50,7 @@ def refuse(what):
 
 
 class OfTheUser:
-    """What the user's code raises in this block is refused: what, and in which line of theirs."""
+    """Refuses an exception of the user's code in this block, naming the error and the user's line."""
 
     def __init__(self, doing):
         self.doing = doing
@@ -68,7 +68,7 @@ class OfTheUser:
 
 
 def reached_by(torch, outputs, seen):
-    """Tensors that get a gradient: those at the ends of autograd's graph."""
+    """Tensors that get a gradient: the leaves of autograd's graph."""
     outputs = [value for value in flat(outputs) if isinstance(value, torch.Tensor) and value.requires_grad]
     if not outputs:
         refuse("no output has a gradient")
@@ -80,36 +80,36 @@ def reached_by(torch, outputs, seen):
             known.add(node)
             found |= {id(node.variable)} if type(node).__name__ == "AccumulateGrad" else set()
             todo += [following for following, _ in node.next_functions if following is not None]
-    if any("Checkpoint" in type(node).__name__ for node in known) and seen.keys() - found:  # a graph of its own inside
+    if any("Checkpoint" in type(node).__name__ for node in known) and seen.keys() - found:  # a checkpoint hides a graph
         sum_of(torch, outputs).backward()
         found |= {id(tensor) for tensor in seen.values() if tensor.grad is not None}
     return found
 
 
 def materialise(torch, model, sample):
-    """Lazy modules get their shapes in a first forward."""
+    """Runs forward once if there are lazy modules, which gives them their shapes."""
     if any(map(torch.nn.parameter.is_lazy, [*model.parameters(), *model.buffers()])):
         with torch.no_grad():
             model(sample)
 
 
 def count(torch, model, sample):
-    model.eval()  # one sample has no statistics for a batch normalisation to learn
+    model.eval()  # batch normalisation cannot take statistics of one sample
     with OfTheUser("its forward fails with this input"), torch.enable_grad():
-        # with gradients: without, a transformer layer takes a way round its parts
+        # with gradients: without them, a transformer layer takes a fused path around its parts
         materialise(torch, model, sample)
         counter = None
-        while counter is None or {id(tensor) for tensor in model.parameters()} != set(counter.tensors):  # its forward made some
+        while counter is None or {id(tensor) for tensor in model.parameters()} != set(counter.tensors):  # forward created tensors
             counter = Counter(torch, model, sample)
             with torch.autograd.graph.saved_tensors_hooks(counter.keep, lambda tensor: tensor), functions(torch, counter):
-                kept = model(sample)  # and the graph that it ends
+                kept = model(sample)  # keeps the autograd graph alive
         counter.follow(counter.tensors_in(kept))
         reached = reached_by(torch, kept, {key: counter.tensors[key] for key in counter.rows})
     for module in model.modules():
         own = [tensor for tensor in module.parameters(recurse=False) if id(tensor) in counter.touched]
         kinds = [kind for kind in type(module).__mro__ if kind is not torch.nn.Module]
         if own and not any(kind.__module__.startswith("torch.") for kind in kinds):
-            counter.not_known(type(module).__name__, own, "of its work only products")
+            counter.not_known(type(module).__name__, own, "but only products of its work")
     counter.finish(reached)
     if not counter.rows:
         refuse("no tensor with a gradient is used in its forward pass")
@@ -119,13 +119,13 @@ def count(torch, model, sample):
 def load(torch, spec):
     place, colon, name = spec.rpartition(":")
     if not place or not name:
-        refuse(f"'{spec}': allowed is FILE.py:FUNCTION or PACKAGE.MODULE:FUNCTION")
+        refuse(f"'{spec}': must be FILE.py:FUNCTION or PACKAGE.MODULE:FUNCTION")
     sys.path.insert(0, ".")
     sys.argv = [place]
     with OfTheUser(place):
         if place.endswith(".py"):
             if not Path(place).is_file():
-                refuse(f"{place}: {'a folder, a pipe or a device: allowed is a regular file' if Path(place).exists() else 'no such file'}")
+                refuse(f"{place}: {'not a regular file' if Path(place).exists() else 'no such file'}")
             sys.path.insert(0, str(Path(place).resolve().parent))  # as Python does
             found = importlib.util.spec_from_file_location(Path(place).stem, place)
             module = importlib.util.module_from_spec(found)
@@ -134,10 +134,10 @@ def load(torch, spec):
         else:
             module = importlib.import_module(place)
         if not hasattr(module, name):
-            refuse(f"{place}: no '{name}' in it")
+            refuse(f"{place}: defines no '{name}'")
         model = getattr(module, name)()
     if not isinstance(model, torch.nn.Module):
-        refuse(f"{spec}: gives {type(model).__name__}; allowed is an nn.Module")
+        refuse(f"{spec}: returns {type(model).__name__}, not an nn.Module")
     return model
 
 
@@ -145,7 +145,7 @@ def sample_of(torch, word):
     shape, _, kind = word.partition(":")
     sizes = shape.split("x")
     if not all(re.fullmatch("[1-9][0-9]{0,8}", size) for size in sizes) or kind not in ("", "int"):
-        refuse(f"--input '{word}': allowed are sizes such as 3x224x224, or 512:int for tokens")
+        refuse(f"--input '{word}': must be sizes such as 3x224x224, or 512:int for tokens")
     sizes = [1, *map(int, sizes)]
     return torch.zeros(sizes, dtype=torch.long) if kind else torch.zeros(sizes)
 
@@ -154,7 +154,7 @@ WARM_UP, REPEATS = 3, 11
 
 
 class Clock:
-    """Stamps on the processor that computes; seconds between them are known once it has finished."""
+    """Time stamps on the device that computes. Seconds between two stamps are known after the device has finished."""
 
     def __init__(self, torch):
         self.torch = torch
@@ -175,12 +175,12 @@ class Clock:
 
 
 def sum_of(torch, output):
-    """Of all floating-point values in it, whatever it is made of."""
+    """The sum of all floating-point values in a nested output."""
     return sum(value.float().sum() for value in flat(output) if isinstance(value, torch.Tensor) and value.is_floating_point())
 
 
 def iterations(torch, model, sample, clock):
-    """Of each, seconds of forward, and of backward until each gradient, by name in the order in which they come."""
+    """Yields for each iteration the seconds of forward, and of backward until each gradient, by name in order of arrival."""
     stamps = []
     for name, tensor in model.named_parameters():
         if tensor.requires_grad:
@@ -211,7 +211,7 @@ def measure(torch, model, sample, samples):
 
 
 def trace(torch, model, spec, shape, samples, device, forward, until):
-    """JSON of Chakra: forward, and for each gradient what is computed before it, and its all-reduce."""
+    """Chakra JSON: forward, then for each gradient its computation and its all-reduce."""
     bytes_of = {name: tensor.numel() * tensor.element_size() for name, tensor in model.named_parameters()}
     about = f"{spec}; {samples} samples of {shape} on {device}; PyTorch {torch.__version__}; from_torch.py"
     nodes = [{"attr": [{"name": "source", "stringVal": about}]},
@@ -240,7 +240,7 @@ def csv(torch, spec, shape, counter):
 
 
 def say(text):
-    sys.stdout.flush()  # what the module printed
+    sys.stdout.flush()  # the module's own output
     print(printable(text), file=sys.stderr)
 
 
@@ -250,9 +250,9 @@ def main(arguments):
         print(__doc__, file=sys.stderr)
         return 2
     if samples is not None and not re.fullmatch("[1-9][0-9]{0,8}", samples):
-        refuse(f"--measure '{samples}': allowed are whole numbers of samples from 1")
+        refuse(f"--measure '{samples}': must be a whole number of samples, at least 1")
     result = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
-    os.dup2(2, 1)  # whatever else is printed, by the module or below it
+    os.dup2(2, 1)  # output of the module, of C code and of subprocesses goes to stderr
     try:
         import torch
     except ImportError as error:
@@ -272,7 +272,7 @@ def main(arguments):
     unused = [key for key in counter.names if key not in counter.rows]
     if unused:
         of_all = sum(counter.tensors[key].numel() for key in counter.names)
-        say(f"left out, as no output depends on them: {sum(counter.tensors[key].numel() for key in unused)} of {of_all} "
+        say(f"left out, because no output depends on them: {sum(counter.tensors[key].numel() for key in unused)} of {of_all} "
             f"parameters: {', '.join(counter.names[key] for key in unused)}")
     return 0
 
@@ -285,5 +285,5 @@ if __name__ == "__main__":
         try:
             print(printable(f"from_torch.py: {type(error).__name__}: {error}"), file=sys.stderr, flush=True)
         finally:
-            os._exit(2)  # what could not be written is not tried again
+            os._exit(2)  # without the flush at exit, which would fail again
     sys.exit(code)

@@ -2,19 +2,19 @@
 """Writes the model CSVs of this folder from a description of each architecture.
 
     python3 models/generate.py            rewrite every CSV
-    python3 models/generate.py --check    exit with 1 if a CSV is not what would be written
+    python3 models/generate.py --check    write nothing; exit code 1 if a CSV differs
 
-A layer is a function: from the shape of one sample to the shape it makes of it, with a row for each tensor it owns.
-`chain`, `fork` and `add` build networks out of layers, so a size that does not fit stops the generator instead of
-ending up in a file. A shape is (*positions, features): (224, 224, 3) for an image, (64, 768) for a sequence, (4096,)
-for a vector. Features come last in all three, so one definition of a layer serves them all.
+A layer is a function from an input shape of one sample to an output shape, with a row for each tensor that the layer
+owns. `chain`, `fork` and `add` build networks of layers; a size that does not fit stops the generator. A shape is
+(*positions, features): (224, 224, 3) for an image, (64, 768) for a sequence, (4096,) for a vector. Features come last
+in all three, so one definition of a layer serves all.
 
 FLOPs are those of one forward pass over one sample, two for each multiply-add of a convolution, matrix product or
 attention. Elementwise work (bias, normalisation, activation, pooling) counts zero, so that a total is exactly twice
 the multiply-adds that the literature quotes.
 
-Transformers also say which bytes forward keeps for backward, by layers without work: `saved` before what needs its
-input again, `dropped` where dropout leaves a mask. They are those of Korthikanti et al. 2022 (README.md).
+Transformers also count the bytes that forward keeps for backward (Korthikanti et al. 2022; README.md), with layers
+that do no work: `saved` before a layer whose backward needs its input, `dropped` where dropout leaves a mask.
 """
 
 import os
@@ -31,7 +31,7 @@ Network = namedtuple("Network", "name shape layers parameters paper implementati
 # Putting layers together -------------------------------------------------------------------------------------------
 
 def chain(*layers):
-    """Each layer reads what the one before it made."""
+    """Each layer reads the output of the one before it."""
     def layer(shape):
         rows = []
         for step in layers:
@@ -60,7 +60,7 @@ def add(*branches):
 
 
 def within(prefix, *layers):
-    """The layers in a chain, their tensors named below `prefix`."""
+    """The layers in a chain, with tensor names under `prefix`."""
     def layer(shape):
         shape, rows = chain(*layers)(shape)
         return shape, [row._replace(tensor=f"{prefix}.{row.tensor}") for row in rows]
@@ -83,12 +83,12 @@ def pool(kernel, stride, padding=0, rounding=floor):
 
 
 def saved(shape):
-    """What the next layer reads is kept for its backward, in 16 bits."""
+    """Keeps the next layer's input for backward, in 16 bits."""
     return shape, [Row("saved", 0, 0, kept=2 * prod(shape))]
 
 
 def dropped(layer):
-    """Dropout after a layer keeps a mask of a byte for each value."""
+    """Adds a layer's dropout mask: one byte for each value."""
     def masked(shape):
         shape, rows = layer(shape)
         return shape, [*rows[:-1], rows[-1]._replace(kept=rows[-1].kept + prod(shape))]
@@ -96,10 +96,9 @@ def dropped(layer):
 
 
 def attention(shape, heads=0, width=0, dropout=False):
-    """Query, key and value lie side by side in the features, and are kept. Scores and weighted sum: two products,
-    tokens squared. `width` is the query's, where keys and values are narrower because several heads share them.
-    Each of the heads keeps what softmax gave, and dropout's mask and result; without `heads` scores are never stored
-    (FlashAttention)."""
+    """Query, key and value lie side by side in the features, and are kept. Scores and weighted sum are two products
+    over pairs of tokens. `width` is the query's; keys and values are narrower if several heads share them. Each head
+    keeps the softmax output, and dropout's mask and result; without `heads` scores are never stored (FlashAttention)."""
     tokens, features = shape
     width = width or features // 3
     flop = 2 * (2 * tokens * tokens * width)
@@ -108,14 +107,14 @@ def attention(shape, heads=0, width=0, dropout=False):
 
 
 def feed_forward(into, out):
-    """Two products with a GELU between, which keeps what it reads."""
+    """Two products with a GELU between them, which keeps its input."""
     return chain(saved, into, saved, saved, out)
 
 
 # Layers with parameters --------------------------------------------------------------------------------------------
 
 def conv(name, features, kernel, stride=1, padding=None, bias=False):
-    """Unless a padding is given, it is the one that keeps the size at stride 1."""
+    """The default padding keeps the size at stride 1."""
     kernels, strides = (size if isinstance(size, tuple) else (size, size) for size in (kernel, stride))
 
     def layer(shape):
@@ -137,7 +136,7 @@ def norm(name):
 
 
 def rms_norm(name):
-    """Only a scale per feature."""
+    """A scale per feature."""
     return lambda shape: (shape, [Row(f"{name}.weight", shape[-1], 0)])
 
 
@@ -146,7 +145,7 @@ def embedding(name, entries, features):
 
 
 def lstm(name, index, hidden):
-    """Four gates, each with a matrix for the input, one for the hidden state, and (in PyTorch) a bias with either."""
+    """Four gates, each with a matrix for the input, one for the hidden state, and (in PyTorch) a bias for each matrix."""
     def layer(shape):
         tokens, inputs = shape
         weights = [("ih", 4 * hidden * inputs), ("hh", 4 * hidden * hidden)]
@@ -157,7 +156,7 @@ def lstm(name, index, hidden):
 
 
 def gru(name, hidden):
-    """Three gates each way, as `lstm`; PyTorch's bidirectional one, of which DeepSpeech adds both directions."""
+    """Three gates per direction, as in `lstm`: PyTorch's bidirectional GRU, whose directions DeepSpeech adds."""
     def layer(shape):
         tokens, inputs = shape
         weights = [("ih", 3 * hidden * inputs), ("hh", 3 * hidden * hidden)]
@@ -167,7 +166,7 @@ def gru(name, hidden):
     return layer
 
 
-# Architectures, their tensors named as the implementation cited names them -----------------------------------------
+# Architectures, with the tensor names of the cited implementation --------------------------------------------------
 
 def alexnet():
     layer = partial(conv, bias=True)
@@ -178,7 +177,7 @@ def alexnet():
 
 
 def vgg(convolutions, classifier, batch_norm=False):
-    """Five groups of 3x3 convolutions with a pooling after each. ReLU and pooling take an index of `features` too."""
+    """Five groups of 3x3 convolutions, each followed by pooling. ReLU and pooling also take an index of `features`."""
     layers, index = [], 0
     for width, count in zip((64, 128, 256, 512, 512), convolutions):
         for _ in range(count):
@@ -198,7 +197,7 @@ def bottleneck(width, stride):
 
 
 def basic_block(width, stride):
-    """Option A of the paper: a shortcut that changes shape subsamples and pads with zeros; it has no parameters."""
+    """Option A of the paper: a shortcut that changes shape subsamples and pads with zeros, without parameters."""
     return add(chain(conv("conv1", width, 3, stride), norm("bn1"), conv("conv2", width, 3), norm("bn2")),
                chain(pool(1, stride), reshape(lambda shape: (*shape[:-1], width))))
 
@@ -233,8 +232,8 @@ def resnet18_cifar():
 
 
 def preactivated_resnet_cifar(counts):
-    """Normalisation before each convolution; the first block of every stage projects what it has normalised, and
-    normalises that too. The first convolution is 7x7 but does not halve the size, and no normalisation is last."""
+    """Normalisation before each convolution. The first block of every stage projects its normalised input, and normalises
+    the projection too. The first convolution is 7x7 but does not halve the size; there is no final normalisation."""
     def block(width, stride, projects):
         def layer(shape):
             shape, before = norm("bn1")(shape)
@@ -299,7 +298,7 @@ def bn_inception():
         return chain(conv(name, features, kernel, stride, bias=True), norm(f"{name}_bn"))
 
     def inception(name, one, reduce3, three, reduce_double, double, projection):
-        """A block without 1x1 branch halves the size, and pools without a projection."""
+        """A block without a 1x1 branch halves the size and pools without projection."""
         name, stride = f"inception_{name}", 1 if one else 2
         return fork(
             *([unit(f"{name}_1x1", one, 1)] if one else []),
@@ -385,7 +384,7 @@ def deepspeech2(hidden, layers, labels):
 
 
 def yolov3(classes):
-    """Darknet-53, then at each of three scales five convolutions and an output of three boxes."""
+    """Darknet-53, then five convolutions and an output of three boxes at each of three scales."""
     count = iter(range(75))
 
     def unit(features, kernel, stride=1):
@@ -440,9 +439,9 @@ def bert_encoder(blocks, width):
 
 
 def bert(blocks, width, predictions=None):
-    """Masked tokens are predicted from all positions, or from those that were masked only."""
+    """Predicts all tokens, or only `predictions` masked ones."""
     def tied_decoder(shape):
-        """A product with the word embedding, whose gradient backward completes at the very end; the bias is its own."""
+        """A product with the word embedding, whose gradient is complete only at the end of backward; the bias is its own."""
         return (*shape[:-1], 30_522), [Row("bias", 30_522, 2 * prod(shape) * 30_522, kept=logits(shape, 30_522))]
 
     def heads(shape):
@@ -461,7 +460,7 @@ def logits(shape, vocabulary):
 
 
 def tied_head(vocabulary):
-    """A product with the word embedding, whose parameters are counted where the forward pass first uses them."""
+    """A product with the word embedding, whose parameters count where forward first uses them."""
     return lambda shape: ((*shape[:-1], vocabulary), [
         Row("head", 0, 2 * prod(shape) * vocabulary, kept=2 * prod(shape) + logits(shape, vocabulary))])
 
@@ -480,8 +479,8 @@ def gpt2(blocks, width, vocabulary, heads, positions=1024):
 
 
 def gpt_neo(blocks, width, vocabulary, heads):
-    """As GPT-2, but query, key and value apart and without bias, and without dropout; every second block looks back 256
-    tokens only."""
+    """As GPT-2, but with separate query, key and value without bias, and without dropout; every second block looks back
+    only 256 tokens."""
     def block(index):
         project = partial(conv, kernel=1)
         qkv = fork(*(project(f"{name}_proj", width) for name in "kvq"))
@@ -494,7 +493,7 @@ def gpt_neo(blocks, width, vocabulary, heads):
 
 
 def mpt(blocks, width):
-    """As GPT-2, with the names of llm-foundry, a vocabulary rounded up, FlashAttention and no dropout."""
+    """As GPT-2, with llm-foundry's names, a rounded-up vocabulary, FlashAttention and no dropout."""
     def block(index):
         attend = chain(saved, norm("norm_1"), within("attn", saved, linear("Wqkv", 3 * width), attention, saved,
                                                      linear("out_proj", width)))
@@ -506,13 +505,13 @@ def mpt(blocks, width):
 
 
 def llama(blocks, width, key_value_width, feed_forward, vocabulary):
-    """Attention is FlashAttention's, or another that stores no scores."""
+    """Attention stores no scores, as FlashAttention."""
     project = partial(conv, kernel=1)
 
     def block(index):
         qkv = fork(project("q_proj", width), project("k_proj", key_value_width), project("v_proj", key_value_width))
         attend = within("self_attn", saved, qkv, partial(attention, width=width), saved, project("o_proj", width))
-        # Gate and up are multiplied, which has the shape of a sum; SiLU keeps what it reads, the product both factors.
+        # Gate and up are multiplied, with the shape of a sum. SiLU keeps its input, the product both factors.
         mlp = within("mlp", saved, add(project("gate_proj", feed_forward), project("up_proj", feed_forward)),
                      saved, saved, saved, saved, project("down_proj", width))
         return within(f"layers.{index}", add(identity, chain(saved, rms_norm("input_layernorm"), attend)),
@@ -562,7 +561,7 @@ MPT_TIED = ("learned positions and biases, as the benchmark's; the head is tied 
             "row, transformer.norm_f.bias; the flop of the attention products, not halved for the causal mask, are on "
             "attn.out_proj.weight of their block; FlashAttention keeps no scores")
 
-# The total is the one published for the implementation; `csv` refuses any other sum.
+# Totals are published for the implementation; `csv` refuses any other sum.
 NETWORKS = [
     Network("alexnet", IMAGE, alexnet(), 61_100_840,
             "Krizhevsky 2014, One weird trick for parallelizing convolutional neural networks", TORCHVISION),
@@ -640,14 +639,14 @@ NETWORKS = [
 
 
 def tensors(network):
-    """One row per gradient tensor: work that owns no tensor goes to the next one, or at the very end to the last."""
+    """One row per gradient tensor. Work without a tensor goes to the next one, at the end to the last one."""
     rows, carried = [], Row("", 0, 0)
     for row in network.layers(network.shape)[1]:
         carried = Row(row.tensor, row.parameters, *map(sum, zip(carried[2:], row[2:])))
         if row.parameters:
             rows.append(carried)
             carried = Row("", 0, 0)
-    assert carried.attention == 0, f"{network.name}: no tensor behind its last attention"
+    assert carried.attention == 0, f"{network.name}: no tensor after the last attention"
     rows[-1] = Row(*rows[-1][:2], *map(sum, zip(rows[-1][2:], carried[2:])))
     return rows
 
@@ -657,7 +656,7 @@ def csv(network):
     names = [row.tensor for row in rows]
     total = sum(row.parameters for row in rows)
     assert total == network.parameters, f"{network.name}: {total} parameters, published {network.parameters}"
-    assert len(set(names)) == len(names), f"{network.name}: two tensors of the same name"
+    assert len(set(names)) == len(names), f"{network.name}: two tensors with the same name"
     length, *image = network.shape
     kind = "spectrogram" if image and image[-1] == 1 else "image"
     sample = f"{length}x{image[0]} {kind}" if image else f"sequence of {length} tokens"
@@ -680,7 +679,7 @@ def main(arguments):
         if not arguments:
             path.write_bytes(text)
         elif not path.exists() or path.read_bytes() != text:
-            print(f"{path.name} is not what generate.py writes", file=sys.stderr)
+            print(f"{path.name} differs from what generate.py writes", file=sys.stderr)
             stale = 1
     return stale
 
@@ -693,5 +692,5 @@ if __name__ == "__main__":
         try:
             print(f"generate.py: {type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
         finally:
-            os._exit(2)  # what could not be written is not tried again
+            os._exit(2)  # without the flush at exit, which would fail again
     sys.exit(code)

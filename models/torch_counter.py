@@ -1,4 +1,4 @@
-"""Counts, for from_torch.py, what a module's forward does: by the functions of PyTorch that it calls, in a layer or not."""
+"""Counts the operations of a module's forward pass for from_torch.py, by the PyTorch functions that it calls."""
 
 import inspect
 import re
@@ -6,7 +6,7 @@ from math import isqrt, prod
 
 
 def flat(values):
-    """What stands in nested arguments or outputs: sequences, dictionaries, data classes."""
+    """The leaves of nested arguments or outputs: sequences, dictionaries, data classes."""
     todo = [values]
     while todo:
         value = todo.pop()
@@ -20,11 +20,11 @@ def flat(values):
             yield value
 
 
-SAMPLE = "sample"  # that a tensor is made of it, too
+SAMPLE = "sample"  # marks a tensor that depends on the sample
 
 
 class Counter:
-    """Rows by tensor in the order of their first use; work that owns no tensor waits for the next one."""
+    """Rows by tensor in order of first use; work without a tensor is carried to the next row."""
 
     def __init__(self, torch, model, sample):
         self.torch = torch
@@ -34,16 +34,16 @@ class Counter:
         self.latest, self.touched, self.unknown, self.held = set(), set(), {}, []
         self.owned = {storage_of(tensor) for tensor in [*model.parameters(), *model.buffers()]}
         self.pairs = set()  # shapes of scores
-        self.nodes = set()  # of autograd's graph, made by functions that were seen
+        self.nodes = set()  # nodes of autograd's graph that seen functions made
         sample.made_of = SAMPLE
 
     def made_of(self, tensor):
-        """SAMPLE, or the ids of the model's tensors that a tensor is made of alone: none for a constant."""
+        """SAMPLE, or the ids of the model's tensors that alone make up a tensor; empty for a constant."""
         if id(tensor) in self.tensors:
             return (id(tensor),)
         if hasattr(tensor, "made_of"):
             return tensor.made_of
-        if tensor._base is not None:  # an index, which 1.13 shows to nobody
+        if tensor._base is not None:  # indexing, which PyTorch 1.13 does not report
             return self.made_of(tensor._base)
         node = tensor.grad_fn
         while re.match("Index|Select|Slice", type(node).__name__):
@@ -52,7 +52,7 @@ class Counter:
             return self.made_of(node.variable)
         return SAMPLE if tensor.requires_grad else ()
 
-    def not_known(self, kind, tensors, counted="not its work"):
+    def not_known(self, kind, tensors, counted="but not its work"):
         parameters, _ = self.unknown.get(kind, (0, ""))
         self.unknown[kind] = parameters + sum(tensor.numel() for tensor in tensors), counted
 
@@ -63,7 +63,7 @@ class Counter:
         return [value for value in flat(values) if isinstance(value, self.torch.Tensor)]
 
     def see(self, name, arguments, result):
-        """A function was called. What it makes of weights alone is a weight; else those are used here."""
+        """Records a function call. A result made of weights alone is a weight; otherwise the call uses its weights."""
         tensors, results = self.tensors_in(arguments), self.tensors_in(result)
         if name == "__setitem__":
             results = tensors[:1]
@@ -81,14 +81,14 @@ class Counter:
             made_of = tuple(dict.fromkeys(root for roots in origins for root in roots))
             if made_of:
                 self.held += results
-                self.owned.update(map(storage_of, results))  # of no sample
+                self.owned.update(map(storage_of, results))  # does not depend on the sample
         self.nodes.update(tensor.grad_fn for tensor in results if tensor.grad_fn is not None)
         for tensor in results:
             if id(tensor) not in self.tensors:
                 tensor.made_of = made_of
 
     def follow(self, tensors):
-        """Autograd's graph says what was used by functions that are not seen: TorchScript's, for one."""
+        """Finds in autograd's graph the tensors that unseen functions used, such as TorchScript's."""
         found, todo = {}, [tensor.grad_fn for tensor in tensors if tensor.requires_grad
                            and not hasattr(tensor, "made_of") and self.made_of(tensor) is SAMPLE]
         seen_only = True
@@ -100,13 +100,13 @@ class Counter:
                     found[id(node.variable)] = node.variable
                 seen_only = seen_only and not UNSEEN_PRODUCT.match(type(node).__name__)
                 todo += [following for following, _ in node.next_functions]
-        found = [tensor for key, tensor in self.tensors.items() if key in found]  # in the order of the model
+        found = [tensor for key, tensor in self.tensors.items() if key in found]  # in the model's order
         self.use(found, [])
         if not seen_only:
-            self.not_known("what is not a function of PyTorch (TorchScript, say)", found)
+            self.not_known("work outside PyTorch functions (TorchScript, say)", found)
 
     def use(self, tensors, work, attention=False):
-        """A row for each tensor of the model that has none yet; work of others waits for the next row."""
+        """Adds a row for each model tensor that has none yet; other work is carried to the next row."""
         flop = {}
         for owner, more in work:
             if owner is None or not self.is_weight(owner):
@@ -132,12 +132,12 @@ class Counter:
         self.carried = [sum(pair) for pair in zip(self.carried, (flop, attention, kept, of_attention))]
 
     def multiplied(self, left, result):
-        """A product of two computed values: scores, unless its left factor is made of scores."""
+        """Notes the shape of a product of two computed values: scores, unless the left factor is scores."""
         if result.dim() > 1 and tuple(left.shape[-2:]) not in self.pairs:
             self.pairs.add(tuple(result.shape[-2:]))
 
     def attend(self, of, lengths):
-        """Projections of query, key and value, products of pairs of tokens, and the projection of what they give."""
+        """Counts the projections of query, key and value, the products of pairs of tokens, and the output projection."""
         tokens, keys = lengths
         query, key, weight, out = of["query"], of["key"], of["in_proj_weight"], of["out_proj_weight"]
         samples = prod(query.shape[1:-1])
@@ -155,7 +155,7 @@ class Counter:
                  [(out, 2 * out.numel() * samples * tokens)])
 
     def keep(self, tensor):
-        """Called with each tensor that autograd saves: a storage counts once."""
+        """Counts a tensor that autograd saves; each storage counts once."""
         storage = storage_of(tensor)
         if storage not in self.owned:
             self.owned.add(storage)
@@ -165,7 +165,7 @@ class Counter:
         return tensor
 
     def finish(self, reached):
-        """Rows are of what gets a gradient. Where no use was seen, the row stands behind that of the tensor made before it."""
+        """Keeps the rows of tensors with a gradient. A tensor without a seen use comes after the one created before it."""
         order, before = [*self.rows], None
         for key in self.names:
             if key in reached and key not in self.rows:
@@ -197,7 +197,7 @@ NOT_COUNTED = re.compile(r"(linalg_)?multi_dot|chain_matmul|cdist|i?r?fft.*|fft_
 
 
 def work_of(name, arguments, tensors, result, is_weight):
-    """Operations, each of a tensor that is a factor, of a function with this name."""
+    """The operations of a function with this name, as pairs of a factor tensor and its operations."""
     if name in PRODUCTS and name != "scaled_dot_product_attention":
         left, right = tensors[name in WITH_SUM:][:2] if len(tensors) > 1 else (tensors[0], tensors[0])
         owner = left if is_weight(left) and not is_weight(right) else right
@@ -232,13 +232,13 @@ def work_of(name, arguments, tensors, result, is_weight):
 
 
 def einsum_flops(equation, operands):
-    """Of each operand but the first with what is left of it: as torch.einsum does it. What contracts nothing counts 0."""
+    """Operations of each operand after the first with the partial result, in torch.einsum's order; 0 without a contraction."""
     inputs, arrow, output = equation.replace(" ", "").partition("->")
     inputs, sizes, flops = inputs.split(","), {}, []
     for index, operand in enumerate(operands):
         left, dots, right = inputs[index].partition("...")
         free = operand.dim() - len(left) - len(right)
-        inputs[index] = [*left, *(f"...{k}" for k in range(-free, 0)), *right]  # an ellipsis is aligned at its right
+        inputs[index] = [*left, *(f"...{k}" for k in range(-free, 0)), *right]  # an ellipsis is aligned to the right
         for label, size in zip(inputs[index], operand.shape):
             sizes[label] = max(size, sizes.get(label, 1))
     every = sum(inputs, [])
@@ -251,13 +251,13 @@ def einsum_flops(equation, operands):
     return flops
 
 
-# Factors before sums, in the order in which PyTorch's functions have them.
+# Keyword arguments of PyTorch's functions in positional order, factors before sums.
 KEYWORDS = ["input", "self", "input1", "mat", "mat1", "batch1", "x1", "a", "query", "key", "value", "vec1", "input2", "other",
             "mat2", "batch2", "x2", "b", "weight", "tensor", "vec", "vec2", "bias"]
 
 
 def functions(torch, counter):
-    """Shows every function of PyTorch that is called to the counter."""
+    """A context that reports every call of a PyTorch function to the counter."""
     class Functions(torch.overrides.TorchFunctionMode):
         def __torch_function__(self, function, types, args=(), kwargs=None):
             kwargs, name, of = kwargs or {}, getattr(function, "__name__", "?"), None
@@ -275,7 +275,7 @@ def functions(torch, counter):
                 named = sorted(kwargs, key=lambda word: KEYWORDS.index(word) if word in KEYWORDS else len(KEYWORDS))
                 counter.see(name, [*args, *(kwargs[word] for word in named if word != "out")], result)
                 if NOT_COUNTED.fullmatch(name):
-                    raise ValueError("its operations are not known")
+                    raise ValueError("operations are not known")
             except (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError):
                 counter.not_known(f"a call of {name}", [])
             return result

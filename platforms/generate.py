@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the platforms whose XML is too repetitive to type: the provenance of their numbers.
+"""Writes the platforms whose XML is too repetitive to type, and holds the provenance of their numbers.
 
     generate.py           rewrites the files beside this script
-    generate.py --check   changes nothing; exit code 1 when a file differs from what would be written
+    generate.py --check   changes nothing; exit code 1 when a file differs
 
-Every number stands once, below, with its source. Three words say how good it is:
+Every number stands once, below, with its source and one of three words:
   published   somebody measured it, or ships it in a program that relies on it
-  datasheet   the maker's figure; `remembered` is added where nobody has looked it up again
+  datasheet   the maker's figure; `remembered` means that nobody has looked it up again
   modelled    our assumption, or arithmetic on a nominal rate
 Rates are per direction, in bytes per second; a host's speed is its device's peak fp32 FLOP/s.
 """
@@ -27,19 +27,19 @@ class Device:
 
 @dataclass(frozen=True)
 class Wire:
-    """One kind of link. A transfer crosses two of a kind, so `latency` is half of what the source says."""
+    """One kind of link. A transfer crosses two of a kind, so `latency` is half of the source's value."""
 
     suffix: str
     bandwidth: str
     latency: str
     source: str
-    window: int = 0  # bytes that a TCP stream may have on their way; 0: no limit
+    window: int = 0  # bytes that a TCP stream may have under way; 0: no limit
     streams: int = 1
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """`count` like nodes: each GPU has its own bus link, and the GPUs of a node share one card."""
+    """`count` equal nodes: each GPU has its own bus link, and the GPUs of a node share one card."""
 
     count: int
     gpus: int
@@ -86,7 +86,7 @@ NVLINK_A100 = Wire("nvlink", "240GBps", "1.7us", """\
 Twelve NVLink 3 links of a GPU as one. Rate published: 12 x 20 GB/s, NCCL's topology table
 (SM80_NVLINK_BW); nominal is 12 x 25 GB/s. Latency published: as for the V100.""")
 
-# Between nodes. Latency of the card: half of what is left of the published GPU-to-GPU figure without the bus.
+# Between nodes. Latency of the card: half of the published GPU-to-GPU figure less the bus.
 TCP_10G_LATENCY = """\
 Latency published: 30 us from GPU to GPU, the fit in the MG-WFBP authors' code (10 Gbit/s, 16 workers, cluster
 not named: 0.908 ms for the 30 steps of a ring)"""
@@ -138,7 +138,7 @@ def host(name, node, device, site=""):
 
 
 def star(zone, node, hosts, device, wire, site=""):
-    """A zone of hosts, each on a link of its own to the zone's router."""
+    """A zone of hosts, each with its own link to the zone's router."""
     body = f'<zone id="{zone}" routing="Floyd">\n'
     body += "".join("  " + host(name, node or name, device, site) for name in hosts)
     body += f'  <router id="{zone}-root"/>\n'
@@ -149,8 +149,8 @@ def star(zone, node, hosts, device, wire, site=""):
 
 
 def joined(name, zones, centre):
-    """Zones, each on a link of its own to one router in the middle. `zones`: (zone, its XML, its wire, link's name).
-    A zone is reached at its router, or at the one host in it."""
+    """Zones, each with its own link to one central router. `zones`: (zone, its XML, its wire, link's name).
+    The gateway of a zone is its router, or its only host."""
     body = f'<zone id="{name}" routing="Floyd">\n\n'
     for _, xml, _, _ in zones:
         body += indent(xml, "  ") + "\n"
@@ -174,7 +174,7 @@ def nodes_and_switch(name, groups, first=0, switch="switch", site=""):
 
 
 def two_regions(name, nodes, wan):
-    """Twice the same nodes with a switch, and one line between the two switches."""
+    """Two equal groups of nodes with a switch, and one line between the switches."""
     body = f'<zone id="{name}" routing="Floyd">\n\n'
     for region in range(2):
         body += indent(nodes_and_switch(f"region{region}", [nodes], region * nodes.count, f"region{region}-switch",
@@ -197,7 +197,7 @@ def boards_in_a_server(name, boards, gpus_per_board, device, wire, slot):
 
 
 def platform(name, what, facts, zone):
-    """The whole file: what the cluster is, then (title, text) for every number in it, then the zone."""
+    """The whole file: the cluster's description, (title, text) for every number in it, and the zone."""
     head = f"{name}: {what}\n\n"
     for title, text in facts:
         head += f"{title}:\n{indent(text, '  ')}\n"
@@ -300,5 +300,5 @@ if __name__ == "__main__":
         try:
             print(f"generate.py: {type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
         finally:
-            os._exit(2)  # what could not be written is not tried again
+            os._exit(2)  # without the flush at exit, which would fail again
     sys.exit(code)

@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
-# Builds and tests with each of these SimGrid installations, in a build folder of its own, and prints
-# a line for each: how many golden traces are the same to six digits (curves to the byte), and how many
-# of all tests pass.
+# Builds and tests with each SimGrid installation in its own build folder, and prints a line for each:
+# how many golden traces are the same to six digits (curves to the byte), and how many tests pass.
 #   tests/simgrid-versions.sh /usr ~/simgrid-3.35 ~/simgrid-4.1
-# What failed is in build/simgrid-VERSION.log. Exit code 0: everything passed everywhere.
+# Failures are in build/simgrid-VERSION.log. Exit code 0 if everything passed everywhere.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if [ $# -eq 0 ]; then
-  echo "usage: tests/simgrid-versions.sh PREFIX...: folders that SimGrid is installed in" >&2
+  echo "usage: tests/simgrid-versions.sh PREFIX...: installation folders of SimGrid" >&2
   exit 2
 fi
 for prefix in "$@"; do
   if [ -z "$(find "$prefix"/lib* "$prefix"/share -name simgrid.pc 2>/dev/null)" ]; then
-    echo "$prefix: no simgrid.pc in its lib or share; allowed are folders that SimGrid is installed in" >&2
+    echo "$prefix: no simgrid.pc in its lib or share: not an installation folder of SimGrid" >&2
     exit 2
   fi
 done
@@ -45,7 +44,7 @@ for prefix in "$@"; do
     all_pass=false
     continue
   fi
-  # What the program was linked with is what it says itself, not what was asked for.
+  # Asks the program which SimGrid it was linked with, which may not be the requested one.
   out=$(mktemp -d)
   "$folder/syncline" run tests/golden/scenarios/bsp-ring.cfg --out "$out" >>"$log" 2>&1 || true
   runs_with=$(sed -n 's/.*"simgrid": "\(.*\)".*/\1/p' "$out/result.json" 2>/dev/null || true)

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Two processes at a time against one, for a sweep of 150 small cells, and against what this machine
-# can do: two sweeps of 75 cells, started together, which know nothing of each other. The median of
-# five such rounds says how much of the machine's own gain a sweep gets; at least the first argument
-# (0.85) is wanted. No test, because it is about time: a round counts only if the machine had nothing
-# else to do, and nothing is said where there are not five such rounds of eight, or not two processors.
-# Two that wait for each other get 1 / the machine's own gain, so a gain below 1.18 (two threads of one
-# core) cannot tell them from two that do not, and is not held against them.
+# Compares a sweep of 150 small cells with two processes against one, and against the machine's own
+# gain: two independent sweeps of 75 cells at the same time. Fails if the median of five rounds is less
+# than the first argument (0.85) of that gain. A round counts only on an otherwise idle machine. Passes
+# without a result if fewer than five of eight rounds count, or with one processor. Two processes that
+# wait for each other get 1 / the machine's own gain; with a gain below 1.18 (two threads of one core)
+# they cannot be told from two that do not, and the script passes.
 set -euo pipefail
 program=$(readlink -f "${2:-build/release/syncline}")
 wanted=${1:-0.85}
@@ -16,12 +15,12 @@ fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# Seconds of processors that were busy, whoever used them.
+# Busy processor seconds of all processes.
 busy() {
   awk -v hertz="$(getconf CLK_TCK)" '/^cpu / { print ($2 + $3 + $4 + $7 + $8 + $9) / hertz }' /proc/stat
 }
 
-# Simulates cells with the seeds from $2 to $3, $1 processes at a time.
+# Simulates cells with seeds $2 to $3, in $1 processes.
 cells() {
   taskset -c "$processors" "$program" run --platform two-hosts --model resnet20 --throughput 100 --iterations 2 \
     --seed "$(seq -s, "$2" "$3")" --jobs "$1" --out "$folder/out$2" >"$folder/printed$2" 2>"$folder/errors$2"
@@ -34,7 +33,7 @@ apart() {
   wait $!
 }
 
-# Seconds that it takes, and the processor seconds of others.
+# Wall seconds of a command, and processor seconds of other processes.
 measured() {
   rm -rf "$folder"/out*
   local before after real own
@@ -56,7 +55,7 @@ for ((round = 0; round < 8 && ${#parts[@]} < 5; round++)); do
   read -r apart others_of_apart < <(measured apart)
   seconds="one process $one s, two $two s, two sweeps apart $apart s"
   if awk "BEGIN { exit !($others_of_one > 0.1 * $one || $others_of_two > 0.1 * $two || $others_of_apart > 0.1 * $apart) }"; then
-    echo "$seconds; does not count: others had $others_of_one, $others_of_two and $others_of_apart s of processors"
+    echo "$seconds; not counted: other processes used $others_of_one, $others_of_two and $others_of_apart s"
     continue
   fi
   echo "$seconds"
@@ -69,5 +68,5 @@ if [ "${#parts[@]}" -lt 5 ]; then
   exit 0
 fi
 echo "speed of sweeps: two processes are $(median "${speeds[@]}") times as fast as one, two sweeps apart $(median "${possible[@]}") times"
-echo "speed of sweeps: a sweep gets $(median "${parts[@]}") of what the machine can do, at least $wanted is wanted"
+echo "speed of sweeps: a sweep gets $(median "${parts[@]}") of the machine's gain; required: $wanted"
 awk "BEGIN { exit !($(median "${parts[@]}") >= $wanted) }"

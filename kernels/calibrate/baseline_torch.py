@@ -1,4 +1,4 @@
-"""Error feedback with torch.topk, measured as syncline-calibrate measures: rows for its cost table."""
+"""Measures error feedback with torch.topk as syncline-calibrate measures, and writes rows for its cost table."""
 
 import argparse
 import os
@@ -29,31 +29,31 @@ def parsed_options():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.error = refuse
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--sizes", default="2^24", help="elements, as 2^16,2^20")
-    parser.add_argument("--densities", default="0.01", help="as 0.001,0.01")
-    parser.add_argument("--threads", default="0", help="of the CPU; 0: what PyTorch takes")
-    parser.add_argument("--append", help="the cost table to add to; without it rows are printed")
+    parser.add_argument("--sizes", default="2^24", help="elements, such as 2^16,2^20")
+    parser.add_argument("--densities", default="0.01", help="such as 0.001,0.01")
+    parser.add_argument("--threads", default="0", help="CPU threads; 0: PyTorch's default")
+    parser.add_argument("--append", help="the cost table to add to; by default rows are printed")
     options = parser.parse_args()
     options.sizes = numbers("--sizes", options.sizes, int, 1, 2**31 - 1,
-                            "whole numbers from 1 to 2^31 - 1, as 65536 or 2^16")
+                            "whole numbers from 1 to 2^31 - 1, such as 65536 or 2^16")
     options.densities = numbers("--densities", options.densities, float, 0, 1, "numbers from 0 to 1")
     options.threads = numbers("--threads", options.threads, int, 0, 1024, "0 to 1024")[0]
     return options
 
 
 def opened(path, torch, device):
-    """The table, to be added to, if its header names this very device."""
+    """Opens the table for appending if its header names this device."""
     lines = Path("/proc/cpuinfo").read_text().splitlines() + ["model name: unknown processor"]
     model = next(line.split(": ")[1] for line in lines if line.startswith("model name"))
     name = torch.cuda.get_device_name(0) if device == "cuda" else f"{model}, {torch.get_num_threads()} threads"
     if Path(path).exists() and not Path(path).is_file():
-        refuse(f"--append {path}: a folder, a pipe or a device: allowed is a regular file")
+        refuse(f"--append {path}: not a regular file")
     try:
         text, table = Path(path).read_text(), open(path, "a")
     except OSError as error:
         refuse(f"--append {path}: {error.strerror}")
     if f"# device: {name}\n" not in text or not text.endswith("\n"):
-        refuse(f"--append {path}: allowed is a table that syncline-calibrate wrote of {name}")
+        refuse(f"--append {path}: not a table that syncline-calibrate wrote for {name}")
     return table
 
 
@@ -72,9 +72,9 @@ def seconds_of(torch, device, work):
 
 
 def timed(torch, device, prepare, work):
-    """Median, p10 and p90 of up to 31 samples: until the quartiles are close or the patience ends.
-    A GPU works for a second before, so that its clocks are those of work; its cache is emptied by
-    reading, which leaves nothing to be written back."""
+    """Median, p10 and p90 of up to 31 samples, fewer once the quartiles are close or time runs out.
+    A GPU first works for a second, so that its clocks are warm. Its cache is emptied by reading,
+    which leaves nothing to write back."""
     spread, patience_s, eviction_mib = (0.1, 0.6, 64) if device == "cpu" else (0.02, 5, 256)
     eviction = torch.empty(eviction_mib << 20, dtype=torch.uint8, device=device)
     evict = (lambda: eviction.fill_(len(samples))) if device == "cpu" else eviction.sum
@@ -108,7 +108,7 @@ def row_of(torch, device, elements, density):
     indices, values = encode()
     whole = residual.index_add(0, indices.long(), values)
     if not torch.equal(whole, gradient) or k and values.abs().min() < residual.abs().max():
-        sys.exit(f"baseline_torch.py: torch.topk has not sent the {k} largest: not measured")
+        sys.exit(f"baseline_torch.py: torch.topk did not select the {k} largest values; nothing was measured")
     return ("baseline-torch-topk,density=%.12g,encode,%d,%.12g,%.12g,%.12g,%d,gauss"
             % (density, elements, *timed(torch, device, residual.zero_, encode), 8 * k))
 
@@ -120,7 +120,7 @@ def main():
     except ImportError as error:
         refuse(f"{sys.executable} has no PyTorch: {error}")
     if options.device == "cuda" and not torch.cuda.is_available():
-        refuse("--device cuda: PyTorch finds no CUDA device: allowed is cpu")
+        refuse("--device cuda: PyTorch finds no CUDA device; use cpu")
     torch.set_num_threads(options.threads or torch.get_num_threads())
     table = opened(options.append, torch, options.device) if options.append else sys.stdout
     for size in options.sizes:
@@ -138,5 +138,5 @@ if __name__ == "__main__":
         try:
             print(f"baseline_torch.py: {type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
         finally:
-            os._exit(2)  # what could not be written is not tried again
+            os._exit(2)  # without the flush at exit, which would fail again
     sys.exit(code)

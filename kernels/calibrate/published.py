@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """published.py CALIBRATE [FOLDER]: writes v100-published.csv and cpu-published.csv into kernels/profiles, or FOLDER.
 
-What others published of operators, source by source; CALIBRATE is syncline-calibrate, for what nobody published.
+Operator times that others published, by source. CALIBRATE is syncline-calibrate, which models the rest.
 """
 
 import csv
@@ -23,7 +23,7 @@ FIGURE_6 = {
     "mstopk": (0.63, 0.64, 0.69, 1.05, 1.52, 2.54, 4.5, 8.6, 16.9, 34),
 }
 
-# Espresso: microseconds of encoding and decoding at 2^20 values on a V100; and of a CPU's, by elements.
+# Espresso: microseconds of encoding and decoding, on a V100 at 2^20 values, and on a CPU by elements.
 ESPRESSO = {"randomk": (54, 34), "dgc": (356, 34), "efsign": (130, 140), "onebit": (450, 170)}
 ESPRESSO_CPU = {
     "randomk": {65536: (110, 22), 1048576: (1236, 285), 16777216: (21112, 10068), 67108864: (92372, 38427)},
@@ -72,7 +72,7 @@ def message_bytes(compressor, density, elements):
 
 
 def modelled(calibrate, compressor, operation, density):
-    """(seconds, p10, p90) by elements, of v100's rates."""
+    """(seconds, p10, p90) by elements, from v100's rates."""
     sizes = ",".join(map(str, SIZES + [BEYOND]))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "modelled.csv"
@@ -156,5 +156,5 @@ if __name__ == "__main__":
         try:
             print(f"published.py: {type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
         finally:
-            os._exit(2)  # what could not be written is not tried again
+            os._exit(2)  # without the flush at exit, which would fail again
     sys.exit(code)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes digits.csv of this folder from the copy of the data set that Debian's python3-sklearn carries.
+"""Writes this folder's digits.csv from the copy of the data set in Debian's python3-sklearn.
 
     apt-get download python3-sklearn && dpkg-deb -x python3-sklearn_*.deb sklearn
     python3 models/data/digits.py sklearn/usr/lib/python3/dist-packages/sklearn/datasets/data/digits.csv.gz
@@ -25,12 +25,12 @@ def main(arguments):
         print(__doc__, file=sys.stderr)
         return 2
     if not Path(arguments[0]).is_file():
-        print(f"digits.py: {arguments[0]!r}: allowed is a regular file", file=sys.stderr)
+        print(f"digits.py: {arguments[0]!r}: not a regular file", file=sys.stderr)
         return 2
     with gzip.open(arguments[0], "rt") as file:
         rows = file.read().split()
     if len(rows) != 1797 or any(row.count(",") != 64 for row in rows):
-        print(f"digits.py: {arguments[0]!r}: allowed are 1797 rows of 65 fields", file=sys.stderr)
+        print(f"digits.py: {arguments[0]!r}: must have 1797 rows of 65 fields", file=sys.stderr)
         return 2
     columns = [f"pixel{i}" for i in range(64)] + ["label"]
     text = HEADER + "\n".join([",".join(columns)] + rows) + "\n"
@@ -46,5 +46,5 @@ if __name__ == "__main__":
         try:
             print(f"digits.py: {type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
         finally:
-            os._exit(2)  # what could not be written is not tried again
+            os._exit(2)  # without the flush at exit, which would fail again
     sys.exit(code)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Says where the image files are that `data = FOLDER` reads, how large they are, and their SHA-256.
+"""Prints sources, sizes and SHA-256 of the image files that `data = FOLDER` reads.
 
-    python3 models/data/images.py            # says it, and fetches nothing
-    python3 models/data/images.py FOLDER     # and looks which of them FOLDER has; 1 if one is missing or another
+    python3 models/data/images.py            # prints only, fetches nothing
+    python3 models/data/images.py FOLDER     # also checks the files in FOLDER; exit code 1 if no set is complete
 """
 
 import gzip
@@ -45,7 +45,7 @@ SETS = {
 
 
 def content(path):
-    """Of a file, or of the same packed by gzip; None: neither is there."""
+    """The bytes of a file, or of its .gz; None if neither exists."""
     packed = path.with_name(path.name + ".gz")
     if path.is_file():
         return path.read_bytes()
@@ -57,8 +57,8 @@ def verdict(path, size, digest):
     if found is None:
         return "missing"
     if len(found) != size:
-        return f"another: {len(found):,} bytes"
-    return "right" if hashlib.sha256(found).hexdigest() == digest else "another: its SHA-256 differs"
+        return f"different: {len(found):,} bytes"
+    return "right" if hashlib.sha256(found).hexdigest() == digest else "different SHA-256"
 
 
 def main():
@@ -88,5 +88,5 @@ if __name__ == "__main__":
         try:
             print(f"images.py: {type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
         finally:
-            os._exit(2)  # what could not be written is not tried again
+            os._exit(2)  # without the flush at exit, which would fail again
     sys.exit(code)

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Records what a build of the program says and writes, some 250 commands, so that two builds can be
-# compared: tests/corpus/record.sh build/release/syncline /tmp/before, the same of another build, and
-# diff -r. What differs between any two builds, or runs, is taken out. About a minute.
+# Records the output and files of some 250 commands of a build, to compare two builds: run
+# tests/corpus/record.sh build/release/syncline /tmp/before, repeat with another build, then diff -r.
+# Text that differs between any two builds or runs is removed. Takes about a minute.
 set -uo pipefail
 program=$(realpath "$1")
 mkdir -p "$(dirname "$2")"
-mkdir "$2" || exit 1  # what is there would be compared, too
+mkdir "$2" || exit 1  # existing files would be compared too
 folder=$(realpath "$2")
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# say NAME ARGUMENTS...: what the command prints, and its exit code.
+# say NAME ARGUMENTS...: records the output of a command and its exit code.
 say() {
   local name=$1
   shift
@@ -19,7 +19,7 @@ say() {
   echo "exit code $?" >>"$folder/$name.err"
 }
 
-# keep NAME ARGUMENTS...: of a run or sweep also what it writes with --out, and every kind of report.
+# keep NAME ARGUMENTS...: also records the files of --out and every kind of report of a run or sweep.
 keep() {
   local name=$1
   shift
@@ -90,7 +90,7 @@ for word in $words; do
   say "help.$(echo "$word" | tr / _)" help "$word"
 done
 
-# What is refused, and how.
+# Commands that are refused.
 n=0
 while read -r line; do
   n=$((n + 1))
@@ -127,7 +127,7 @@ explain
 frobnicate
 LINES
 
-# A page's data, a member to a line; and what no two builds or runs have in common.
+# Puts each member of a page's data on a line, and removes text that differs between any two builds or runs.
 find "$folder" -name '*.html' -print0 | while IFS= read -r -d '' page; do
   python3 - "$page" <<'PYTHON'
 import json, re, sys

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""How often a stated interval holds the truth: 95 times in 100, if it says what it means.
+"""Measures how often a stated interval contains the true throughput; it should be 95 times in 100.
 
     tests/coverage/coverage.py build/release/syncline            # 60 scenarios x 10 intervals, about 20 minutes
     tests/coverage/coverage.py build/release/syncline --short    # some of them, in seconds: for CI
-    tests/coverage/coverage.py build/release/syncline --gate     # ten cells, blessed, with six other seeds
+    tests/coverage/coverage.py build/release/syncline --gate     # `check` of ten blessed cells with six other seeds
 
-Scenarios are drawn, of all schedules, with jitter from 0 to 0.5, stragglers, 2 to 64 workers and
-platforms that come with the program among them; some say `iterations = 20`. Each is simulated with
-seeds 1, 2, ... as a user would, and compared with the mean of long runs with other seeds. Where
-workers do not all wait for all, these have twice the usual length after a long warm-up, so that
-nothing is left of how they began. An interval holds the truth if the two differ by at most both half
-widths together (root of the sum of squares). Everything is decided by seeds, so that the same
-program gives the same table anywhere.
+Scenarios are drawn from all schedules, jitter from 0 to 0.5, stragglers, 2 to 64 workers and
+platforms, some of them the program's own; some have `iterations = 20`. Each is simulated with seeds
+1, 2, ... as a user would, and compared with the mean of long runs with other seeds. Where workers do
+not all wait for all, these have twice the usual length after a long warm-up, so that the start has no
+effect. An interval contains the truth if the two differ by at most the root of the sum of squares of
+their half widths. Seeds decide everything, so the same program gives the same table anywhere.
 """
 import argparse
 import json
@@ -24,7 +23,7 @@ import tempfile
 
 SCHEDULES = ["bsp", "topk-sgd", "local-sgd", "asp", "ssp", "inhad"]
 APART = ["asp", "ssp", "inhad"]  # where chance decides when workers meet
-PLATFORMS = {  # of the program: workers at most, and whether one may draw fewer
+PLATFORMS = {  # of the program: at most this many workers
     "gbe-32x1": 16,
     "pcie-8x4-10gbe": 16,
     "straggler-8x1": 8,
@@ -36,7 +35,7 @@ PLATFORMS = {  # of the program: workers at most, and whether one may draw fewer
 
 
 class Draws:
-    """A generator of our own, so that no version of Python changes a scenario (Knuth's MMIX)."""
+    """Knuth's MMIX generator, so that scenarios do not depend on the version of Python."""
 
     def __init__(self, seed):
         self.state = seed * 2862933555777941757 + 3037000493
@@ -51,12 +50,12 @@ class Draws:
         return values[int(self.number() * len(values))]
 
     def between(self, least, most):
-        """Evenly in the logarithm."""
+        """Log-uniform."""
         return least * (most / least) ** self.number()
 
 
 def star(folder, number, draws, workers):
-    """A switch with a host on each card, some of them slow; returns the platform's path."""
+    """Writes a switch with a host on each card, maybe one of them slow; returns path and bandwidth."""
     bandwidth = draws.between(1e8, 1e10)
     latency = draws.between(1e-6, 1e-3)
     slow = draws.between(0.5, 1) if draws.number() < 0.6 else 1
@@ -92,12 +91,12 @@ def scenario(folder, number):
     schedule = SCHEDULES[number % len(SCHEDULES)]
     platform, bandwidth = draws.among(sorted(PLATFORMS)), 1e9
     workers = min(int(2 ** (1 + 5 * draws.number())), PLATFORMS[platform])
-    if schedule in ("asp", "ssp"):  # a message from each to each: what many of them take is long
+    if schedule in ("asp", "ssp"):  # messages between all workers and servers: many take long to simulate
         workers = min(workers, 8)
     if draws.number() < 0.5:
         platform, bandwidth = star(folder, number, draws, workers)
     path, size = model(folder, number, draws)
-    # Computation takes from a tenth to three times what one gradient's way takes.
+    # Computation takes from a tenth to three times as long as sending one gradient.
     seconds = size / bandwidth * draws.between(0.3, 10)
     options = {
         "platform": platform,
@@ -122,7 +121,7 @@ def scenario(folder, number):
 
 
 def truth_of(program, options, runs, times=2):
-    """Long runs: one result of so many."""
+    """The pooled result of `runs` long runs."""
     options = dict(options)
     options["iterations"] = options.pop("max-iterations", 300)
     if options["schedule"] in APART:
@@ -147,7 +146,7 @@ def known(figures):
 
 
 def mean_and_width(values):
-    """Of long runs: what the program says of how well it knows them is not believed here."""
+    """Mean and half width of long runs, computed here without the program's own interval."""
     mean = statistics.mean(values)
     normal = statistics.NormalDist().inv_cdf(0.975)
     degrees = len(values) - 1  # Student's t by the first terms of its expansion (Fisher 1925)
@@ -157,7 +156,7 @@ def mean_and_width(values):
 
 
 def gate(program, cells=10, seeds=6):
-    """Cells that were blessed with a seed are as expected with others: at most one of all is not."""
+    """Checks blessed cells with other seeds; at most one check may fail."""
     with tempfile.TemporaryDirectory() as folder:
         drawn = [number for number in range(1000) if SCHEDULES[number % len(SCHEDULES)] in APART]
         chosen = [options for options in (scenario(folder, number) for number in drawn)
@@ -179,7 +178,7 @@ def gate(program, cells=10, seeds=6):
         red = [row for seed in range(2, 2 + seeds) for row in check(seed) if row["verdict"] != "met"]
         for row in red:
             print(row["cell"], chosen[int(row["cell"][4:])]["schedule"], row["shown"]["now"], row["why"])
-        print("%d of %d are not as expected" % (len(red), cells * seeds))
+        print("%d of %d checks failed" % (len(red), cells * seeds))
         return 0 if len(red) <= 1 else 1
 
 
@@ -187,12 +186,12 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("program")
     arguments.add_argument("--short", action="store_true")
-    arguments.add_argument("--first", type=int, default=0, help="scenario; they go on for ever")
+    arguments.add_argument("--first", type=int, default=0, help="first scenario; there is no last one")
     arguments.add_argument("--scenarios", type=int, default=60)
     arguments.add_argument("--intervals", type=int, default=10)
     arguments.add_argument("--truths", type=int, default=20)
-    arguments.add_argument("--only", help="schedules, with commas between them")
-    arguments.add_argument("--gate", action="store_true", help="`check` instead, with other seeds")
+    arguments.add_argument("--only", help="schedules, separated by commas")
+    arguments.add_argument("--gate", action="store_true", help="run `check` with other seeds instead")
     arguments.add_argument("--verbose", action="store_true")
     asked = arguments.parse_args()
     if asked.gate:
@@ -213,8 +212,8 @@ def main():
             if len(stated) != asked.intervals:
                 sys.exit("%d results for %d seeds" % (len(stated), asked.intervals))
             truths = asked.truths
-            if len(set(stated)) == 1:  # nothing in it is random: one interval, and one long run,
-                stated, truths = stated[:1], 1  # since alike runs would claim to know it exactly
+            if len(set(stated)) == 1:  # nothing is random: one interval, and one long run, because
+                stated, truths = stated[:1], 1  # equal runs would have an interval of width 0
             long = truth_of(asked.program, options, truths, 1 if asked.short else 2)
             truth, width = (mean_and_width(long["throughput_of_runs"])
                             if truths > 1 else known(long))
@@ -231,7 +230,7 @@ def main():
                 if not inside:
                     misses.append("%.5g +- %.2g %%" % (value, 100 * interval))
             if asked.verbose or misses:
-                print("%3d %-9s %2d workers of %s, jitter %g: %d of %d hold %.5g +- %.2g %%%s" % (
+                print("%3d %-9s %2d workers of %s, jitter %g: %d of %d contain %.5g +- %.2g %%%s" % (
                     number, schedule, options["workers"], os.path.basename(options["platform"]),
                     options["jitter"], len(stated) - len(misses), len(stated), truth, 100 * width,
                     "; not " + ", ".join(misses) if misses else ""), flush=True)
@@ -249,7 +248,7 @@ def main():
         least = 0.93 if name in APART else 0.92 if name == "all others" else 0.89
         good = good and part >= (0.75 if asked.short else least)
     good = good and others[2] <= 2
-    print("as it should be" if good else "NOT as it should be")
+    print("passed" if good else "FAILED")
     return 0 if good else 1
 
 

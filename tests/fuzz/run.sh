@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# tests/fuzz/run.sh [SECONDS [READER...]]: gives every reader (or these) any bytes for so many seconds
-# (600), beginning with its corpus, one on each core, and fails on a finding: a file that breaks a law of
-# law.h. In less than a minute it tries the same files each time, at most 3,000, so that a failure is
-# news of a change.
+# tests/fuzz/run.sh [SECONDS [READER...]]: fuzzes every reader, or the named ones, for SECONDS (600) from
+# its corpus, one per core. Fails on a finding: a file that breaks a law of law.h. With less than a minute
+# each run tries the same files, at most 3,000, so that a failure comes from a change of the code.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 programs=build/asan/fuzz
@@ -22,7 +21,7 @@ fuzz() {  # one reader
   local reader=$1 longest=4096 megabytes=1024 dictionary log=$work/$1.log
   case $reader in
     result) longest=50000 ;;
-    simgrid) megabytes=0 ;;  # what watches it is a thread, and a child of threads may hang
+    simgrid) megabytes=0 ;;  # the memory watchdog is a thread, and a forked child of threads may hang
   esac
   mkdir -p "$work/files/$reader" "$work/new/$reader"
   dictionary=$(ls tests/fuzz/"$reader".dict 2>/dev/null || true)

@@ -61,7 +61,7 @@ const std::string fake =
 
 TEST_F(BaselineTorch, RefusesInOneLineWithCode2) {
   expect_refusal("raise ImportError('not installed')", "", "has no PyTorch: not installed");
-  expect_refusal(fake, "--device cuda", "PyTorch finds no CUDA device: allowed is cpu");
+  expect_refusal(fake, "--device cuda", "PyTorch finds no CUDA device; use cpu");
   for (const char* size : {"0", "1e5", "2^31", "2^-1", "2^x", "x", "4096,"})
     expect_refusal(fake, std::string("--sizes ") + size,
                    "allowed are whole numbers from 1 to 2^31 - 1");
@@ -71,7 +71,7 @@ TEST_F(BaselineTorch, RefusesInOneLineWithCode2) {
   expect_refusal(fake, "--append " + folder_ + "/none.csv", "No such file");
   const std::string other = folder_ + "/other.csv";
   std::ofstream(other) << "# device: another, 2 threads\n";
-  expect_refusal(fake, "--append " + other, "allowed is a table that syncline-calibrate wrote of");
+  expect_refusal(fake, "--append " + other, "not a table that syncline-calibrate wrote for");
 }
 
 TEST_F(BaselineTorch, AddsRowsToTheTableOfThisMachine) {

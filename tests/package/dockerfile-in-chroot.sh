@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Runs the steps of the Dockerfile where there is no Docker, nor a registry with its base image: each
-# stage in a copy of a fresh Debian root. As root, with 3 GB of disk:
+# Runs the steps of the Dockerfile without Docker: each stage in a copy of a fresh Debian root.
+# Needs root and 3 GB of disk:
 #
 #   debootstrap --variant=minbase bookworm ROOT
 #   tests/package/dockerfile-in-chroot.sh ROOT WORK
 #
-# WORK, a new folder, gets a root per stage; the last one is the image, and its program is run.
+# WORK, a new folder, gets a root per stage. The last one is the image; its program is run.
 set -euo pipefail
 [ $# -eq 2 ] || { echo "usage: $0 ROOT WORK" >&2; exit 2; }
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 base=$1 work=$2
-[ -x "$base/usr/bin/apt-get" ] || { echo "$base: no Debian root" >&2; exit 2; }
+[ -x "$base/usr/bin/apt-get" ] || { echo "$base: not a Debian root" >&2; exit 2; }
 mkdir "$work"
 
-declare -A root_of  # of each stage, by name
+declare -A root_of  # root of each stage, by name
 stage=0 root='' folder=/ user=root entrypoint=''
 
 leave() { [ -z "$root" ] || { mountpoint -q "$root/proc" && umount "$root/proc"; } || true; }
@@ -46,21 +46,21 @@ step() {
       mkdir -p "$root${words[-1]}"
       if [[ ${words[0]} == --from=* ]]; then
         cp -a "${root_of[${words[0]#--from=}]}"${words[1]} "$root${words[2]}"
-      elif [ "${words[0]}" = . ]; then  # without what .dockerignore names
+      elif [ "${words[0]}" = . ]; then  # except files named in .dockerignore
         tar -C "$source_folder" --exclude-from="$source_folder/.dockerignore" -c . |
           tar -C "$root${words[1]}" -x
       else
-        echo "a COPY that is not understood: $rest" >&2
+        echo "unsupported COPY: $rest" >&2
         exit 2
       fi
       ;;
     ENTRYPOINT) entrypoint=$(tr -d '[]",' <<<"$rest") ;;
     CMD) run "$entrypoint $(tr -d '[]",' <<<"$rest")" >/dev/null ;;
-    *) echo "a step that is not understood: $1" >&2 && exit 2 ;;
+    *) echo "unsupported step: $1" >&2 && exit 2 ;;
   esac
 }
 
-# Lines that end with \ go on; comments and empty lines are none.
+# Joins lines that end with \; skips comments and empty lines.
 line=''
 while IFS= read -r text <&3 || [ -n "$text" ]; do
   case $text in '' | '#'*) continue ;; esac

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Opens the report of a short quickstart in Chromium. Exits with 77, "skipped", and the reason where
-# something that it needs is not installed.
+# Opens report pages in Chromium. Exits with 77 and a reason if a program that it needs is missing.
 # page_test.sh PROGRAM SOURCE_FOLDER FOLDER_OF_NODE_MODULES
 set -euo pipefail
 program=$1 source=$2 modules=$3
@@ -9,7 +8,7 @@ command -v node >/dev/null || skip "Node is not installed (nodejs)"
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
   skip "Chromium is not installed (chromium)"
 [ -d "$modules/node_modules/puppeteer-core" ] && [ -d "$modules/node_modules/axe-core" ] ||
-  skip "puppeteer-core and axe-core are not there: cp $source/tests/page/package*.json $modules && npm ci --ignore-scripts --prefix $modules"
+  skip "puppeteer-core and axe-core are missing: cp $source/tests/page/package*.json $modules && npm ci --ignore-scripts --prefix $modules"
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -21,7 +20,7 @@ cd "$folder"
 }
 grep -q '^page: quickstart.html$' printed
 
-# The same with a model that would like to be a script.
+# The same with a script as the name of the model.
 mkdir hostile
 for result in out/*.json; do
   sed 's|"model": "resnet50"|"model": "<script>alert(1)</script>"|' "$result" >"hostile/${result##*/}"
@@ -29,16 +28,16 @@ done
 "$program" report hostile --html hostile.html >/dev/null
 grep -q 'alert(1)' hostile.html
 
-# Two numbers and a choice, and simulated against measured.
+# A map of two numeric options and a choice, and a page of simulated against measured.
 "$program" run --platform pcie-8x4-10gbe --model resnet50 --workers 4,8,16 --bandwidth-factor 0.5,1 --schedule bsp,inhad \
   --exchange ring,ps --iterations 4 --html map.html >/dev/null
 "$program" validate "$source/experiments/validation/mstopk-25gbe" --html validation.html >/dev/null
 
-# Curves of loss and accuracy, one of which meets its target.
+# Learning curves, one of which reaches the target.
 "$program" run --platform straggler-8x1 --throughput 1000 --learn digits --schedule bsp,asp --iterations 100 \
   --until accuracy:0.8 --html learning.html >/dev/null
 
-# Three schedules, each at the better of two rates, with three seeds of which one chooses.
+# Three schedules, each at the better of two rates, with three seeds; one seed chooses the rate.
 "$program" run --platform straggler-8x1 --throughput 200 --learn digits --schedule bsp,asp,ssp --iterations 60 \
   --learning-rate 0.2,0.4 --best-of learning-rate --seed 1,2,3 --until loss:0.5 --html seeds.html >/dev/null
 

@@ -97,7 +97,7 @@ TEST_F(FromTorch, AttentionIsCountedWrittenOutAndAsPyTorchsModule) {
     EXPECT_EQ(of_attention, 2 * 4 * 16 * 16) << "what softmax of 4 heads gave, in 16 bits";
     EXPECT_EQ(lines_of(folder.path("said.txt")),
               std::vector<std::string>{"not known: Attention, 512 parameters: its tensors are "
-                                       "counted, of its work only products"});
+                                       "counted, but only products of its work"});
   }
 }
 
@@ -184,8 +184,9 @@ TEST_F(FromTorch, WhatAModulePrintsIsNotInTheTable) {
 // is not seen, but what it does it with is.
 TEST_F(FromTorch, WhatHasNoGradientIsSaidWithItsSize) {
   EXPECT_EQ(table(":ThrowsAway")[2], "# parameters: 520");
-  EXPECT_EQ(said(), std::vector<std::string>{"left out, as no output depends on them: 520 of 1040 "
-                                             "parameters: unused.weight, unused.bias"});
+  EXPECT_EQ(said(),
+            std::vector<std::string>{"left out, because no output depends on them: 520 of 1040 "
+                                     "parameters: unused.weight, unused.bias"});
   const std::vector<std::string> rows = rows_of(table(":Scripted"));
   ASSERT_EQ(rows.size(), 7u);
   EXPECT_TRUE(rows[3].starts_with("scripted.weight,4096,0,")) << rows[3];

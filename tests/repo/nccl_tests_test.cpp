@@ -174,7 +174,8 @@ TEST_F(NcclTests, AnAlgorithmThatTheLogSaysIsTheOnlyReading) {
   no_tree.head = "NCCL_ALGO=^Tree\n";
   const std::string ring = read(no_tree.text());
   EXPECT_EQ(links_in(ring).size(), 1u) << ring;
-  EXPECT_NE(ring.find("of what NCCL_ALGO leaves, all that 2 nodes can take"), std::string::npos)
+  EXPECT_NE(ring.find("the only algorithm allowed by NCCL_ALGO that 2 nodes can take"),
+            std::string::npos)
       << ring;
   // Small sizes by a tree, large by a ring: the fit is of the ring's.
   Log tuned = two;
@@ -206,7 +207,7 @@ TEST_F(NcclTests, OneNodeOfH100IsReadAsNvlsAndNeverAboveNvlink) {
   ASSERT_EQ(links_in(said).size(), 1u) << said;
   EXPECT_NEAR(links_in(said)[0], 365, 0.1);
   log.gpu = "Tesla V100-SXM2-16GB";
-  refuses(log.text(), "more than their nominal 150 GB/s: as ring 365 GB/s");
+  refuses(log.text(), "faster than their nominal 150 GB/s: as ring 365 GB/s");
   EXPECT_EQ(links_in(read(log.text(), " --nominal 400GBps")).size(), 1u);
 }
 
@@ -216,7 +217,7 @@ TEST_F(NcclTests, LinksAboveTheNominalRateAreRefused) {
   EXPECT_EQ(links_in(read(two, " --nominal 2x100Gbps")).size(), 2u);
   refuses(two, "as tree 12 GB/s, as ring 22.5 GB/s", " --nominal 4x10Gbps");
   for (const char* wrong : {" --nominal 100", " --nominal 0Gbps", " --nominal x", " --from 1m"})
-    refuses(two, "allowed are --from", wrong);
+    refuses(two, "the options are --from", wrong);
 }
 
 // The eight launchers of published threads, and one that nobody has written.
@@ -242,16 +243,17 @@ TEST_F(NcclTests, NodesAreCountedWhereHostsHaveNoName) {
 
 TEST_F(NcclTests, OtherProgramsOfNcclTestsAreRefused) {
   const std::string pair = Log{.nodes = 2, .gpus = 1}.text();
-  refuses("srun ./sendrecv_perf -b 8\n" + pair, ":1: 'sendrecv_perf': allowed is all_reduce_perf");
+  refuses("srun ./sendrecv_perf -b 8\n" + pair,
+          ":1: 'sendrecv_perf': only all_reduce_perf is supported");
   refuses("# Collective test starting: sendrecv_perf\n" + pair, "'sendrecv_perf'");
   const auto changed = [&](const std::string& from, const std::string& to) {
     return std::regex_replace(pair, std::regex(from), to);
   };
   refuses(changed("  0\n", "  N/A\n"), "checked out of place only");
-  refuses(changed("sum  -1", "sum  0"), "root 0: of a broadcast or a reduce");
+  refuses(changed("sum  -1", "sum  0"), "root 0: a broadcast or a reduce");
   refuses(changed("redop   root", "root"), ":4: a column root and no column redop");
   refuses(changed("redop   root", ""), ":4: no column redop: is it of all_reduce_perf?");
-  refuses(changed("Group  0", "Group  1"), "group 1: allowed is one group");
+  refuses(changed("Group  0", "Group  1"), "group 1: only one group of GPUs is supported");
 }
 
 TEST_F(NcclTests, BrokenFilesAreRefusedWithTheirLine) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# 40 cells on a real Slurm: munged, slurmctld and slurmd, started here in a temporary folder and
-# stopped afterwards, whatever happens. A task is killed, the same command submits what is missing,
-# and the results are those of a local run to the byte. Exit code 77: cannot be tried here.
+# Runs 40 cells on a real Slurm: munged, slurmctld and slurmd, started in a temporary folder and always
+# stopped afterwards. Kills a task, submits the missing cells with the same command, and compares the
+# results with a local run, byte by byte. Exit code 77 if a program or root is missing.
 set -euo pipefail
 program=$(readlink -f "$1")
 PATH=$PATH:/usr/sbin
@@ -23,7 +23,7 @@ finish() {
     tail -n 20 "$folder"/*.log "$folder"/out/slurm/*.log 2>/dev/null || true
   fi
   scancel --user root >/dev/null 2>&1 || true
-  for daemon in "${daemons[@]}"; do # the last one first: slurmd ends its steps
+  for daemon in "${daemons[@]}"; do # last one first: slurmd ends its steps
     kill "$daemon" 2>/dev/null || true
   done
   for daemon in "${daemons[@]}"; do
@@ -43,16 +43,16 @@ fail() {
   echo "failed: $1"
   exit 1
 }
-# Tries a command until it succeeds; three minutes at most.
+# Repeats a command until it succeeds, for at most three minutes.
 wait_until() {
   for ((i = 0; i < 1800; i++)); do
     "$@" >/dev/null 2>&1 && return 0
     sleep 0.1
   done
-  fail "three minutes have passed: $*"
+  fail "no success within three minutes: $*"
 }
 
-# munged wants folders that no one else can write to; in the temporary folder only its own are that.
+# munged requires folders that nobody else can write to.
 mkdir "$folder/munge" "$folder/state" "$folder/spool"
 chmod 755 "$folder" "$folder/munge"
 dd if=/dev/urandom of="$folder/munge/key" bs=1024 count=1 status=none
@@ -98,7 +98,7 @@ slurmd -D -N "$host" >/dev/null 2>&1 &
 daemons=($! "${daemons[@]}")
 wait_until bash -c "sinfo --noheader --format=%T | grep -qx idle"
 
-# 40 cells of a tenth of a second or more, so that a task of ten can be killed in the middle.
+# 40 cells of at least a tenth of a second, so that a task of ten can be killed in the middle.
 cat >"$folder/x.cfg" <<CFG
 platform = pcie-8x4-10gbe
 model = resnet50
@@ -123,7 +123,7 @@ results() { find out -maxdepth 1 -name '*.json' | wc -l; }
 any_of_task_2() { [ -e out/name-plain_seed-2.json ] || [ -e out/name-plain_seed-5.json ]; }
 
 submit
-grep -q '^submitted job [0-9]*: 4 tasks for 40 cells' submitted || fail "it says: $(cat submitted)"
+grep -q '^submitted job [0-9]*: 4 tasks for 40 cells' submitted || fail "unexpected output: $(cat submitted)"
 job=$(sed -n 's/^submitted job \([0-9]*\):.*/\1/p' submitted)
 wait_until any_of_task_2
 scancel --signal=KILL --full "${job}_2"
@@ -132,11 +132,11 @@ missing=$((40 - $(results)))
 [ "$missing" -gt 0 ] || fail "the task had ended before it was killed"
 
 submit
-grep -q "^submitted job [0-9]*: 1 tasks for $missing cells" submitted || fail "it says: $(cat submitted)"
+grep -q "^submitted job [0-9]*: 1 tasks for $missing cells" submitted || fail "unexpected output: $(cat submitted)"
 wait_until all_ended
 [ "$(results)" -eq 40 ] || fail "there are $(results) results"
 
-submit # nothing is missing: it prints the table
-cmp submitted local.table || fail "the table is not that of a local run"
-diff -r --exclude=slurm local out || fail "the files are not those of a local run"
-echo "40 cells on Slurm, one task of four killed, $missing cells submitted again: as by a local run"
+submit # nothing is missing, so the table is printed
+cmp submitted local.table || fail "the table differs from a local run"
+diff -r --exclude=slurm local out || fail "the files differ from a local run"
+echo "40 cells on Slurm, one task of four killed, $missing cells submitted again: same results as a local run"

@@ -1,4 +1,4 @@
-# Writes the files of the page as strings of C++ (sim/page/page_parts.h):
+# Writes the page's files as C++ strings (sim/page/page_parts.h):
 # cmake -DOUT=... -DPAGE=folder -DCHART_JS=... -P embed.cmake
 set(text "#include \"sim/page/page_parts.h\"\n\nnamespace syncline::page_parts {\n\n")
 function(add name)
