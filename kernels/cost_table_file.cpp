@@ -1,4 +1,4 @@
-// Cost tables are read, strictly, and written here.
+// Reads cost tables, strictly, and writes them.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -26,14 +26,14 @@ double parsed(const std::string& column, const std::string& text, double minimum
   return number;
 }
 
-// No simulation asks for a variant: tables hold them for whoever reads them.
+// Simulations ask for no variants other than further_operation; tables may hold more for readers.
 bool is_operation(const std::string& text) {
   const std::string known = text.substr(0, text.find('-'));
   return (known == "encode" || known == "decode") && !text.ends_with('-');
 }
 
-// The settings that a row names, each once and as the compressor would take it. Nothing is known of
-// the compressors of other versions.
+// Checks the settings that a row names: each once, with a value that the compressor accepts. Rows
+// of unknown compressors (of other versions) are not checked.
 void check_settings(const std::string& name, const std::string& options) {
   const auto compressor = Registered<Compressor>::all().find(name);
   if (compressor == Registered<Compressor>::all().end())
@@ -98,7 +98,7 @@ void refuse_unfinished(const CostTable& table) {
       table.path);
 }
 
-// A range says that it is one, and has both ends in every row.
+// A range must be marked as one, with both ends in every row.
 void check_range(const CostTable& table) {
   if (!table.is_range())
     return;

@@ -21,14 +21,15 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// A file is replaced as often as rows are added; a pipe or a terminal gets the whole table, once.
+// A regular file is replaced whenever rows are added; a pipe or a terminal gets the whole table
+// once.
 bool grows(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   return !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
 }
 
-// One line on a terminal, rewritten; else a line for every twentieth measurement.
+// On a terminal, one line that is rewritten; elsewhere, a line for every twentieth measurement.
 void show_progress(std::size_t done, std::size_t all, double seconds, const std::string& what) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal)
@@ -38,7 +39,7 @@ void show_progress(std::size_t done, std::size_t all, double seconds, const std:
     std::fprintf(stderr, "[%zu/%zu, %.0f s] %s\n", done, all, seconds, what.c_str());
 }
 
-// "at 65536 elements cat, topk; at 262144 elements cat".
+// For example "at 65536 elements cat, topk; at 262144 elements cat".
 std::string named(const std::vector<const Measurement*>& measurements) {
   std::map<std::size_t, std::vector<std::string>> names;
   for (const Measurement* one : measurements)
@@ -165,7 +166,7 @@ void GrowingTable::make(const Measurement& one) {
 int GrowingTable::measure(const std::vector<Measurement>& all, const MeasuringMethod& method) {
   method_ = method;
   const bool growing = grows(table_path(options_));
-  std::set<CostRow::Key> known;  // of before: what is added to a table is measured again
+  std::set<CostRow::Key> known;  // rows of an earlier run; --append measures all again
   if (!options_.resume.empty())
     for (const CostRow& row : table_.rows)
       known.insert(row.key());

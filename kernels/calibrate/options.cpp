@@ -10,7 +10,7 @@
 namespace syncline {
 namespace {
 
-// What stands twice in a list is measured once: a table says it once.
+// A value given twice is measured once: a table has one row per key.
 template <class Value>
 void add_once(std::vector<Value>& values, const Value& value) {
   if (std::find(values.begin(), values.end(), value) == values.end())
@@ -30,7 +30,7 @@ std::vector<std::string> list_of(const std::string& text) {
   throw std::invalid_argument(option + " " + brief(value) + ": allowed are " + allowed);
 }
 
-// "65536", or "2^16".
+// Reads "65536" or "2^16".
 std::size_t size_of(const std::string& text) {
   const auto exponent = number_in<unsigned>(text.starts_with("2^") ? text.substr(2) : "");
   const double size = exponent ? std::exp2(*exponent) : number_in(text).value_or(0);
@@ -100,7 +100,8 @@ void set(CalibrateOptions& options, const std::string& option, const std::string
   }
 }
 
-// Each name must be a option of a chosen compressor, and not have an option of its own.
+// Each --set name must be an option of a chosen compressor and not have a command-line option of
+// its own.
 void check_set(const CalibrateOptions& options) {
   std::set<std::string> known;
   for (const std::string& name : options.compressors)
@@ -113,7 +114,7 @@ void check_set(const CalibrateOptions& options) {
              known.empty() ? "none for these compressors" : listed({known.begin(), known.end()}));
 }
 
-// What the chosen compressors do not have is checked by those that do: the baselines use it.
+// Some compressor must allow each value, a chosen one or not: the baselines use the values too.
 void check_values(const std::string& option_name, const std::vector<std::string>& values) {
   for (const std::string& value : values) {
     std::string problem;
@@ -132,8 +133,8 @@ void check_values(const std::string& option_name, const std::vector<std::string>
   }
 }
 
-// The tables in profiles/ hold these: the sizes and densities that simulations ask for, with room
-// around them.
+// The sizes and densities that the tables in profiles/ hold: those that simulations ask for, with a
+// margin.
 void set_defaults_of_model(CalibrateOptions& options, bool all_compressors) {
   options.sizes.clear();
   for (int power = 0; power <= 30; power += 2)
@@ -210,7 +211,7 @@ CalibrateOptions parsed_options(const std::vector<std::string>& arguments) {
         return true;
     return false;
   };
-  if (given("--model"))  // whatever else is given then takes their place
+  if (given("--model"))  // any other option then replaces these
     set_defaults_of_model(options, !given("--compressors"));
   if (given("--set"))
     options.set.clear();
@@ -235,7 +236,7 @@ CalibrateOptions parsed_options(const std::vector<std::string>& arguments) {
   check_set(options);
   check_values(density_name, options.densities);
   check_values("bits", options.bits);
-  cells_of(options);  // bad values are refused before anything runs
+  cells_of(options);  // refuse bad values before measuring
   return options;
 }
 

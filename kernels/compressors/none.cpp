@@ -1,4 +1,4 @@
-// No compression: the gradient as it is. What every other compressor is compared with.
+// No compression: the gradient as it is, the reference for every other compressor.
 #include "kernels/cpu/dense.h"
 #include "kernels/gpu/selection_traffic.h"
 

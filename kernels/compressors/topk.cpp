@@ -1,11 +1,9 @@
-// Top-k sparsification, exact: the k = max(floor(density * n), 1) elements of largest magnitude,
-// with error feedback (Shi, Chu, Cheung, See, arXiv 1911.08772). Of equal magnitudes the smallest
-// indices.
+// Exact top-k sparsification: the k = max(floor(density * n), 1) elements of largest magnitude,
+// with error feedback (Shi, Chu, Cheung, See, arXiv 1911.08772). Ties go to the smallest indices.
 //
-// The fast version reads the tensor once: a sample brackets the k-th magnitude from below, one pass
-// adds the residual and collects what reaches the bracket (about 1.2 k elements), and a radix
-// select on those finds the exact k. When the sample misled, a histogram bounds the threshold for
-// certain.
+// The fast version reads the tensor once: a sample bounds the k-th magnitude from below, one pass
+// adds the residual and collects what reaches the bound (about 1.2 k elements), and a radix select
+// on those finds the exact k. If the sample misled, a histogram gives a bound that is certain.
 #include "kernels/cpu/select.h"
 #include "kernels/gpu/selection_traffic.h"
 
