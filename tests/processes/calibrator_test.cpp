@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
 
-// Quick, unless `more` says otherwise.
+// A quick calibration, unless `more` changes that.
 Ended calibrate(
     const Arguments& more, const std::string& folder, const std::function<void()>& before = [] {}) {
   Arguments arguments = more;
@@ -25,7 +25,7 @@ Ended calibrate(
   return Program(arguments, folder, before, SYNCLINE_CALIBRATE).wait();
 }
 
-// Would take longer than any test: refused before it begins, or never seen to end.
+// Takes longer than any test, so it must be refused before it begins.
 const Arguments endless{"--baselines", "on", "--sizes", "2^24", "--compressors", "topk"};
 
 Arguments endless_to(const std::string& option, const std::string& path) {
@@ -168,7 +168,7 @@ TEST(Calibrator, SaysThatItsOutputDoesNotArrive) {
   EXPECT_TRUE(ended.err.ends_with(
       "syncline-calibrate: standard output: cannot be written: No space left on device\n"))
       << ended.err;
-  EXPECT_TRUE(fs::exists(folder.path("t.csv")));  // what was measured is kept
+  EXPECT_TRUE(fs::exists(folder.path("t.csv")));  // measured rows are kept
 }
 
 }  // namespace
