@@ -151,7 +151,7 @@ Answer answer(const CostTable& table, const CostQuestion& question,
   const double elements = question.elements;
   if (elements > most_elements)
     return {.problem = operation + " of " + compressor.name + " at " + number_text(elements) +
-                       " elements: allowed are buckets of up to " + number_text(most_elements) +
+                       " elements: buckets have at most " + number_text(most_elements) +
                        ", which messages number in 32 bits"};
   const bool sparsifies = has_density(compressor);
   const double wanted = sparsifies ? density_of(settings) : 0;

@@ -35,12 +35,11 @@ inline Chunks chunks_of(const Settings& settings, std::size_t elements) {
 }
 
 inline OwnOption chunk_option() {
-  return choice("chunk", "elements that are selected among on their own", "4096",
+  return choice("chunk", "elements of a chunk; each chunk is selected on its own", "4096",
                 {"256", "1024", "4096"});
 }
 inline OwnOption decay_option() {
-  return unpriced(
-      number("decay", "share of what was not sent that the next step keeps", "1", 0, 1));
+  return unpriced(number("decay", "share of the unsent rest that the next step keeps", "1", 0, 1));
 }
 inline float decay_of(const Settings& settings) {
   return static_cast<float>(settings.number("decay"));

@@ -28,8 +28,8 @@ inline void fit(Values& memory, std::size_t elements) {
     memory.resize(elements);
   if (memory.size() != elements)
     throw std::invalid_argument("a tensor of " + std::to_string(memory.size()) +
-                                " elements was encoded before, and now " +
-                                std::to_string(elements) + ": allowed is the same number");
+                                " elements now has " + std::to_string(elements) +
+                                ": their number must not change");
 }
 
 // u minus what the receiver gets of it: zero in fp32; in fp16 the rounding error, which fp32 holds

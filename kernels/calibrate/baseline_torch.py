@@ -29,10 +29,10 @@ def parsed_options():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.error = refuse
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--sizes", default="2^24", help="elements, as 2^16,2^20")
-    parser.add_argument("--densities", default="0.01", help="as 0.001,0.01")
-    parser.add_argument("--threads", default="0", help="of the CPU; 0: what PyTorch takes")
-    parser.add_argument("--append", help="the cost table to add to; without it rows are printed")
+    parser.add_argument("--sizes", default="2^24", help="numbers of elements, such as 2^16,2^20")
+    parser.add_argument("--densities", default="0.01", help="such as 0.001,0.01")
+    parser.add_argument("--threads", default="0", help="threads of the CPU; 0: PyTorch's default")
+    parser.add_argument("--append", help="cost table to add to; without it rows are printed")
     options = parser.parse_args()
     options.sizes = numbers("--sizes", options.sizes, int, 1, 2**31 - 1,
                             "whole numbers from 1 to 2^31 - 1, as 65536 or 2^16")

@@ -62,7 +62,7 @@ void require_same(const CostTable& table, const std::string& key, const std::str
   if (table.about(key) != ours)
     throw std::invalid_argument(std::string(option) + " " + table.path + ": its " + key + " is '" +
                                 table.about(key) + "', here it is '" + ours +
-                                "': allowed is the same");
+                                "': these must be equal");
 }
 
 std::size_t take_rows(const std::vector<CostRow>& rows, CostTable& table) {
@@ -76,9 +76,10 @@ std::size_t take_rows(const std::vector<CostRow>& rows, CostTable& table) {
 }
 
 void say_written(const CalibrateOptions& options, std::size_t rows, std::size_t older) {
-  std::printf("%s %zu rows to %s%s\n", options.out.empty() ? "added" : "wrote", rows,
-              table_path(options).c_str(),
-              older == 0 ? "" : (", " + std::to_string(older) + " of them for older ones").c_str());
+  std::printf(
+      "%s %zu rows to %s%s\n", options.out.empty() ? "added" : "wrote", rows,
+      table_path(options).c_str(),
+      older == 0 ? "" : (", " + std::to_string(older) + " of them replacing older ones").c_str());
 }
 
 void say_nothing_came(const CalibrateOptions& options, const char* why) {
@@ -211,9 +212,9 @@ int GrowingTable::finish(std::size_t measurements) {
     std::fprintf(stderr, "left out, %zu of %zu measurements (see above)\n", left_out_.size(),
                  measurements);
   if (!changes)
-    say_nothing_came(options_, measurements == 0   ? "nothing of it can be measured on this device"
+    say_nothing_came(options_, measurements == 0   ? "this device can measure none of it"
                                : left_out_.empty() ? "no measurement was reached"
-                                                   : "all was left out");
+                                                   : "everything was left out");
   return left_out_.empty() && changes ? 0 : 1;
 }
 

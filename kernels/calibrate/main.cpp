@@ -34,7 +34,7 @@ int run(const CalibrateOptions& options) {
   CostTable table = modelled(options);
   const std::size_t rows = table.rows.size();
   if (rows == 0) {
-    say_nothing_came(options, "a model counts the bytes that kernels move");
+    say_nothing_came(options, "none of these has formulas for a model");
     return 1;
   }
   std::size_t older = 0;

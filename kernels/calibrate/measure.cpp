@@ -182,8 +182,8 @@ void require_memory_for(std::size_t elements) {
     return;
   char text[160];
   std::snprintf(text, sizeof text,
-                "--sizes %zu: measuring takes about %.3g GB of memory: allowed are %.3g GB, half "
-                "of this machine's",
+                "--sizes %zu: measuring takes about %.3g GB of memory: at most %.3g GB are "
+                "allowed, half of this machine's",
                 elements, bytes / 1e9, allowed_bytes / 1e9);
   throw std::invalid_argument(text);
 }

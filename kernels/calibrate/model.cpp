@@ -46,7 +46,7 @@ CostTable modelled(const CalibrateOptions& options) {
     if (!traffic.encode) {
       if (said.insert(compressor.name).second)
         std::fprintf(stderr,
-                     "%s does not say what bytes its kernels move (traffic in "
+                     "%s has no formulas for what its kernels move (traffic in "
                      "kernels/compressors/%s.cpp): left out\n",
                      compressor.name.c_str(), compressor.name.c_str());
       continue;

@@ -95,8 +95,7 @@ void set(CalibrateOptions& options, const std::string& option, const std::string
     for (const std::string& size : list_of(value))
       add_once(options.sizes, size_of(size));
   } else {
-    throw std::invalid_argument("unknown option " + brief(option) +
-                                ": see --help for those there are");
+    throw std::invalid_argument("unknown option " + brief(option) + ": --help lists the options");
   }
 }
 
@@ -167,28 +166,32 @@ std::vector<std::map<std::string, std::string>> combinations(
 
 std::string usage() {
   return "syncline-calibrate measures what compressors cost on this device.\n"
-         "  --out FILE              the cost table to write, row by row; or one of these two:\n"
+         "  --out FILE              write this cost table, row by row; or use one of these two:\n"
          "  --append FILE           add the rows to this table\n"
-         "  --resume FILE           go on with a table of the same command that was not finished\n"
-         "  --budget SECONDS        begin nothing after them; what was not reached is named\n"
+         "  --resume FILE           finish a table that the same command has begun\n"
+         "  --budget SECONDS        begin no measurement after this time; the table names what it "
+         "lacks\n"
          "  --device cpu|cuda       default cpu\n"
-         "  --model NAME            write a modelled table instead of measuring, of " +
+         "  --model NAME            write a modelled table instead of measuring, for " +
          listed(rated_names()) +
          ";\n"
-         "                          sizes, densities and settings are then by default those of\n"
+         "                          sizes, densities and settings default to those of the tables "
+         "in\n"
          "                          kernels/profiles\n"
          "  --compressors a,b       default all: " +
          listed(Registered<Compressor>::names()) +
          "\n"
-         "  --sizes 2^16,2^20       elements; default 2^8,2^12,2^16,2^18,2^20,2^22,2^24\n"
-         "  --densities 0.001,0.01  for those that take one (default these two)\n"
-         "  --bits 4                for those that take them (default 4)\n"
-         "  --set rank=2,rank=4     any other of their parameters; a name again is one more value\n"
-         "  --distributions gauss   of the gradients; default gauss,steady, out of " +
+         "  --sizes 2^16,2^20       numbers of elements; default "
+         "2^8,2^12,2^16,2^18,2^20,2^22,2^24\n"
+         "  --densities 0.001,0.01  for compressors with a density (default: these two)\n"
+         "  --bits 4                for compressors with bits (default: 4)\n"
+         "  --set rank=2,rank=4     their other parameters; repeat a name to add a value\n"
+         "  --distributions gauss   of the gradients; default gauss,steady; one or more of " +
          listed(gradient_names()) +
          "\n"
-         "  --threads N             default: what the machine has\n"
-         "  --baselines on|off      memcpy, std::nth_element and std::sort too; default on\n";
+         "  --threads N             default: all that the machine has\n"
+         "  --baselines on|off      also measure memcpy, std::nth_element and std::sort; default "
+         "on\n";
 }
 
 const std::string& table_path(const CalibrateOptions& options) {

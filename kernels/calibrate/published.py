@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """published.py CALIBRATE [FOLDER]: writes v100-published.csv and cpu-published.csv into kernels/profiles, or FOLDER.
 
-What others published of operators, source by source; CALIBRATE is syncline-calibrate, for what nobody published.
+Seconds of operators as others published them, source by source; CALIBRATE is the path of syncline-calibrate,
+which models what nobody published.
 """
 
 import csv

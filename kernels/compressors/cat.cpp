@@ -285,20 +285,20 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
 
 const Registered<Compressor> entry{{
     .name = "cat",
-    .sentence = "as many of the largest elements as improve most per communicated bit",
-    .help = {.more = "What sending costs is the simulated network's cost unless its own parameters "
+    .sentence = "the number of largest elements that improves most per communicated bit",
+    .help = {.more = "The cost of sending is that of the simulated network unless cost parameters "
                      "are given.",
              .paper = "Khirirat et al., arXiv 2003.06377"},
-    .options = {choice("rule", "what is sent of the T elements: values, signs, or a random choice",
-                       "sparsify", {"sparsify", "sign", "stochastic"}),
-                unpriced(choice(
-                    "cost", "cost of T elements: bits, packets with a fixed cost, whole packets",
-                    "packet", {"payload", "affine", "packet"})),
-                unpriced(number("packet-cost", "cost of one packet", "576", 1e-9, 1e9)),
-                unpriced(number("packet-bits", "payload of one packet in bits", "512", 1, 1e9)),
-                unpriced(
-                    number("fixed-cost", "cost of one message whatever it holds", "64", 0, 1e12)),
-                feedback_option("on")},
+    .options =
+        {choice("rule", "sends values or signs of the T largest, or a random choice of elements",
+                "sparsify", {"sparsify", "sign", "stochastic"}),
+         unpriced(choice("cost",
+                         "cost of T elements: bits, packets with a fixed cost, whole packets",
+                         "packet", {"payload", "affine", "packet"})),
+         unpriced(number("packet-cost", "cost of one packet", "576", 1e-9, 1e9)),
+         unpriced(number("packet-bits", "payload of one packet in bits", "512", 1, 1e9)),
+         unpriced(number("fixed-cost", "cost of one message, whatever its size", "64", 0, 1e12)),
+         feedback_option("on")},
     .sparse = true,
     .feedback = keeps_residual,
     .wire_bytes = bytes,

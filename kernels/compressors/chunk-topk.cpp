@@ -242,8 +242,9 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
 const Registered<Compressor> entry{{
     .name = "chunk-topk",
     .sentence = "the largest of each chunk of 4096 elements, in two bits each, with error feedback",
-    .help = {.more = "64 of 4096, 12 bits for a place and 2 for a value: a 146th of fp32. Training "
-                     "over the internet sends this once a round of `local-sgd`, with decay = 0.95.",
+    .help = {.more = "64 of 4096, with 12 bits for a place and 2 for a value: a 146th of fp32. "
+                     "Training over the internet sends this once per round of `local-sgd`, with "
+                     "decay = 0.95.",
              .paper = "SparseLoCo: Sarfi et al. 2025, arXiv 2508.15706"},
     .options = {number(density_name, "share of the elements of a chunk that is sent", "0.015625", 0,
                        1),

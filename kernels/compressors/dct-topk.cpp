@@ -325,8 +325,9 @@ const Registered<Compressor> entry{{
         "error feedback",
     .help = {.more =
                  "32 of 4096, a value and 12 bits for its place: a 93rd of fp32. DeMo's momentum "
-                 "is the residual, with decay = 0.999; its step along the sign of the sum is the "
-                 "optimizer's, and not in here. Tensors below a chunk are not transformed.",
+                 "is the residual, with decay = 0.999; its step along the sign of the sum belongs "
+                 "to the optimizer and is not included. Tensors smaller than a chunk are not "
+                 "transformed.",
              .paper = "DeMo: Peng et al. 2024, arXiv 2411.19870"},
     .options = {number(density_name, "share of the coefficients of a chunk that is sent",
                        "0.0078125", 0, 1),

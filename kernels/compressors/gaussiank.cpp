@@ -88,8 +88,8 @@ const Registered<Compressor> entry{{
     .name = "gaussiank",
     .sentence =
         "about density x n elements, above a threshold fitted as if gradients were Gaussian",
-    .help = {.more = "It takes a few passes instead of a sort, and the number sent differs from "
-                     "tensor to tensor.",
+    .help = {.more = "A few passes replace a sort, and the number sent differs from tensor to "
+                     "tensor.",
              .paper = "Shi et al., arXiv 1911.08772"},
     .options = {density_option(),
                 choice("sides", "threshold at the quantile of |u| (two) or of u (one)", "two",

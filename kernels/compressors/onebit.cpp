@@ -9,9 +9,9 @@ namespace {
 
 const Registered<Compressor> entry{sign_method(
     {"onebit", 2, two_scales},
-    "signs and the mean of either side, one bit per element, with error feedback",
-    {.more = "A message is about a thirty-second of fp32, and error feedback is what makes "
-             "that converge.",
+    "signs and the mean of each side, one bit per element, with error feedback",
+    {.more = "A message is about a thirty-second of fp32, and training converges thanks to "
+             "error feedback.",
      .paper = "Seide et al., Interspeech 2014"},
     {50, 9})};
 

@@ -227,9 +227,9 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
 const Registered<Compressor> entry{{
     .name = "powersgd",
     .sentence = "a matrix of low rank by one step of power iteration, with error feedback",
-    .help = {.more = "Both factors can be added, so any all-reduce carries them, twice as many "
-                     "times with half the bytes. A bucket is one matrix, as square as it can be, "
-                     "where the paper takes one for each layer, so layers share a rank.",
+    .help = {.more = "Both factors can be added, so any all-reduce carries them: two all-reduces "
+                     "with half of the bytes each. A bucket is one matrix, as square as possible, "
+                     "where the paper has one for each layer, so layers share a rank.",
              .paper = "Vogels, Karimireddy and Jaggi, NeurIPS 2019"},
     .options = {whole_number("rank", "rank of the approximation", "4", 1, most_rank),
                 feedback_option("on")},

@@ -226,15 +226,14 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
 const Registered<Compressor> entry{{
     .name = "sidco",
     .sentence = "about density x n elements, above a threshold fitted in stages",
-    .help = {.more = "Each stage fits a distribution to what exceeded the threshold before, so no "
+    .help = {.more = "Each stage fits a distribution to the values above the last threshold, so no "
                      "value is ever sorted.",
              .paper = "Abdelmoniem et al., MLSys 2021"},
     .options = {density_option(),
                 choice("fit", "distribution of the magnitudes", "exponential",
                        {"exponential", "pareto", "gamma"}),
-                whole_number("stages",
-                             "how many fits in a row at the first step; it adapts from there", "3",
-                             1, 20),
+                whole_number("stages", "number of fits at the first step; it adapts from there",
+                             "3", 1, 20),
                 feedback_option("on")},
     .sparse = true,
     .feedback = with_feedback,

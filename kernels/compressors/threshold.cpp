@@ -51,8 +51,8 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
 const Registered<Compressor> entry{{
     .name = "threshold",
     .sentence = "the elements whose magnitude reaches a fixed cutoff, with error feedback",
-    .help = {.more = "It is the cheapest selection, one pass, but how much it sends is up to the "
-                     "gradients.",
+    .help = {.more = "The cheapest selection, with one pass, but the gradients decide how much is "
+                     "sent.",
              .paper = "Strom, Interspeech 2015; Dutta et al., AAAI 2020"},
     .options = {number("cutoff", "smallest magnitude that is sent, in units of the gradient", "3",
                        0),

@@ -46,8 +46,8 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
 const Registered<Compressor> entry{{
     .name = "topk",
     .sentence = "the elements of largest magnitude, exactly, with error feedback",
-    .help = {.more = "Finding exactly the largest takes time on a GPU that can be more than "
-                     "sending everything would take.",
+    .help = {.more = "Finding exactly the largest can take longer on a GPU than sending "
+                     "everything.",
              .paper = "Shi et al., arXiv 1911.08772; Aji and Heafield, EMNLP 2017"},
     .options = {density_option(), feedback_option("on")},
     .sparse = true,

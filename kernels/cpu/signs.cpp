@@ -122,7 +122,7 @@ SignScales checked_scales(const SignFormat& format, std::span<const std::byte> m
     std::memcpy(&last, message.data() + message.size() - 4, 4);
   if (scales.positive < 0 || scales.negative > 0 || (last & spare) != 0)
     throw CorruptMessage("corrupt " + format.name +
-                         " message: allowed are scales of their sign and zeros after the end");
+                         " message: allowed are scales of the right sign and zeros after the end");
   return scales;
 }
 

@@ -66,8 +66,9 @@ void put_values(std::span<const std::uint32_t> bits, std::byte* out) {
 
 Picks room_for_picks(std::size_t elements, Scratch& scratch) {
   if (elements > 0xffffffffu)
-    throw std::invalid_argument("a tensor of " + std::to_string(elements) +
-                                " elements: allowed are up to 4294967295, indices have 32 bits");
+    throw std::invalid_argument(
+        "a tensor of " + std::to_string(elements) +
+        " elements: at most 4294967295 are allowed, as indices have 32 bits");
   const std::size_t tiles = tiles_of(elements), each = tiles * picks_stride + 37 * lane_width;
   std::uint32_t* words = scratch.words(2 * each);
   return {words, words + each, std::vector<std::uint32_t>(tiles)};

@@ -111,7 +111,7 @@ inline void refuse_halves(const DeviceCompressor& compressor, Precision precisio
 inline void refuse_large(std::size_t elements) {
   if (elements >= 1ull << 31)  // the look-back's counts have 31 bits
     throw std::invalid_argument(std::to_string(elements) +
-                                " elements on a CUDA device: allowed are up to 2147483647");
+                                " elements on a CUDA device: at most 2147483647 are allowed");
 }
 
 // The pieces of the buffer that make the message.

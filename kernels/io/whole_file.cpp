@@ -73,7 +73,7 @@ Place place_of(const std::string& path) {
   if (fs::is_directory(status))
     refuse(path, EISDIR);
   if (opened_elsewhere && fs::is_regular_file(status))
-    refuse(path, "it is a file that is open elsewhere: allowed is its own name");
+    refuse(path, "it is a link to a file that is open elsewhere: give the file's own name");
   place.exists = fs::exists(status);
   place.in_place = place.exists && !fs::is_regular_file(status);
   if (place.in_place)
@@ -211,7 +211,7 @@ Descriptor named_in(const Place& place, UnfinishedName& name) {
         file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         return file >= 0;
       }))
-    refuse(place.path, errno == ENOTDIR ? unfinished_folder + " beside it is no folder"
+    refuse(place.path, errno == ENOTDIR ? unfinished_folder + " beside it is not a folder"
                                         : std::string(std::strerror(errno)));
   return Descriptor(file);
 }

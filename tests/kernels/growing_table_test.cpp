@@ -98,7 +98,7 @@ TEST(GrowingTable, MeasuresTogetherWhatBelongsTogether) {
   const Ended ended = calibrate(command + "--resume " + path);
   ASSERT_EQ(ended.code, 0) << ended.text;
   EXPECT_EQ(read_cost_table(path).rows.size(), 18u);
-  EXPECT_NE(ended.text.find("2 of them for older ones"), std::string::npos) << ended.text;
+  EXPECT_NE(ended.text.find("2 of them replacing older ones"), std::string::npos) << ended.text;
 }
 
 TEST(GrowingTable, ResumingRefusesATableOfAnotherDeviceCommandOrCommitInOneLine) {

@@ -57,7 +57,7 @@ TEST(Calibrator, MeasuresWhatStandsTwiceOnce) {
   const Ended again = calibrate({"--append", "t.csv", "--compressors", "topk", "--model", "h100",
                                  "--sizes", "64", "--densities", "0.1"},
                                 folder.path());
-  expect_mentions(again.out, {"of them for older ones"});
+  expect_mentions(again.out, {"of them replacing older ones"});
   EXPECT_EQ(text_of(folder.path("t.csv")), once);
   const Ended twice =
       calibrate({"--sizes", "64", "--sizes", "65", "--out", "t.csv"}, folder.path());
