@@ -1,15 +1,15 @@
-// The contract between the two halves of the program: what a compressor is, without seconds and
-// without devices. A compressor turns one gradient into the bytes of one message, and adds a
-// message into a sum of gradients. Adding one is adding one file (see kernels/README.md).
+// What a compressor is, without seconds and without devices: it turns one gradient into the bytes
+// of one message, and adds messages into a sum of gradients. The simulator and the kernels share
+// this contract. A new compressor is one new file (kernels/README.md).
 //
-// Every compressor is there twice: `reference` is the meaning, written to be obviously right, and
-// `cpu` is the same thing fast, over tiles and threads. The tests hold the second to the first to
-// the bit: message and residual. A CUDA version lives in <name>.cu (kernels/gpu/device.h).
+// Every compressor has two versions: `reference` defines its meaning and is written to be obviously
+// right; `cpu` is the fast one, over tiles and threads. Tests require both to make the same bits:
+// message and residual. A CUDA version lives in <name>.cu (kernels/gpu/device.h).
 //
-// Not-a-number and infinity are never hidden. Methods that select by magnitude rank NaN above
-// infinity above every number, so both are sent first, as torch.topk does. Methods with a scale or
-// a fitted threshold get a scale or a threshold that is not finite: quantisers then decode to NaN
-// wherever that scale reaches, threshold methods select nothing and keep the value in the residual.
+// NaN and infinity are never hidden. Methods that select by magnitude rank NaN above infinity and
+// infinity above every number, so both are sent first, as torch.topk does. In methods with a scale
+// or a fitted threshold, that scale or threshold becomes non-finite: quantisers then decode to NaN
+// wherever the scale applies; threshold methods select nothing and keep the value in the residual.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ namespace syncline {
 using Message = std::vector<std::byte>;
 using MessageBytes = std::span<const std::byte>;
 
-// Messages whose gradients are added to one sum, one after the other: of several workers, or one.
+// Messages whose gradients are added to one sum, one after the other: from several workers, or one.
 class Messages {
  public:
   Messages(const Message& one) : all_{one} {}
@@ -49,21 +49,20 @@ class Messages {
 };
 
 // Names the random bits of one encoding: Philox with counter (element, step, tensor), key = seed.
-// For compressors with `shared_draw` all workers must use the same Draw; others should differ in
-// seed.
+// With `shared_draw` all workers must use the same Draw; otherwise their seeds should differ.
 struct Draw {
   std::uint64_t seed = 1;
   std::uint32_t step = 0;
   std::uint32_t tensor = 0;
 };
 
-// Memory that begins at a cache line: vectors then do not straddle two, which costs a tenth of a
-// pass. Where it is much, it asks for large pages (cpu/memory.cpp).
+// Memory aligned to a cache line: vectors that straddle two lines make a pass a tenth slower. Large
+// blocks ask for large pages (cpu/memory.cpp).
 std::byte* line_aligned(std::size_t bytes);
 void free_line_aligned(std::byte* memory);
 
-// Words that a pass over tiles may write, kept to spare the allocation; contents mean nothing
-// between calls, and copies start without any.
+// Words that a pass over tiles may write, kept between calls to save the allocation. The contents
+// mean nothing between calls, and a copy starts empty.
 class Scratch {
  public:
   Scratch() = default;
@@ -74,7 +73,7 @@ class Scratch {
   ~Scratch() = default;
 
   std::uint32_t* words(std::size_t count) {
-    if (words_ == nullptr || count > size_) {  // null where they were moved elsewhere
+    if (words_ == nullptr || count > size_) {  // null after a move
       words_.reset(reinterpret_cast<std::uint32_t*>(line_aligned(4 * count)));
       size_ = count;
     }
@@ -108,8 +107,8 @@ struct LineAligned {
 
 using Values = std::vector<float, LineAligned<float>>;  // one per element of a tensor
 
-// A sign method sends these for values from zero on, and for the others. It learns them only after
-// the pass that writes g + e, so they are taken off later: saves one pass of 8 bytes per element.
+// What a sign method sends for values >= 0, and for the others. The scales are known only after the
+// pass that writes g + e, so they are subtracted later, which saves a pass of 8 bytes per element.
 struct SignScales {
   float positive = 0;
   float negative = 0;
@@ -117,17 +116,17 @@ struct SignScales {
   constexpr float of(float value) const { return value >= 0 ? positive : negative; }
 };
 
-// A worker remembers this of one tensor from step to step. It starts empty; the first encode sizes
+// What a worker remembers of one tensor from step to step. Empty at first; the first encode sizes
 // it. A tensor must keep its number of elements.
 struct State {
-  Values residual;  // error feedback: what has not been sent yet, once `sent` is taken off
-  SignScales sent;  // has been sent, and is still in the residual; see residual()
+  Values residual;  // error feedback: what is not sent yet, once `sent` is subtracted
+  SignScales sent;  // sent already, but still in the residual; see residual()
   std::vector<std::byte, LineAligned<std::byte>> memory;  // see memory_of
   Scratch scratch;
 };
 
-// A compressor remembers these beside the residual, in a type of its own: zeros at first. They are
-// plain bytes, so that a GPU can have them too.
+// State that a compressor keeps beside the residual, in a type of its own: zeros at first. Stored
+// as plain bytes, so that a GPU can hold it too.
 template <class T>
 std::span<T> memory_of(State& state, std::size_t count) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -135,23 +134,24 @@ std::span<T> memory_of(State& state, std::size_t count) {
   return {reinterpret_cast<T*>(state.memory.data()), count};
 }
 
-// The error-feedback memory in plain values, also where it is kept lazily.
+// The error-feedback memory as plain values, also where `sent` is still to be subtracted.
 Values residual(const State& state);
-// To the bit, but with one NaN; a residual that was never made is one of zeros.
+// Compares bit by bit, with all NaNs equal; a residual not yet made counts as zeros.
 bool same_residual(const State& a, const State& b);
 
-// Both may throw: Encode std::invalid_argument (bad sizes or settings), Decode CorruptMessage.
+// Errors: Encode throws std::invalid_argument (bad sizes or settings), Decode throws
+// CorruptMessage.
 using Encode =
     std::function<void(const Settings&, const Gradient&, const Draw&, State&, Message& message)>;
-// Adds the decoded gradients into `sum`, one float per element of a gradient. The bits are those of
-// adding one message after the other. `precision` is that of the gradients that were encoded; the
-// draw is that of all messages where a compressor has a `shared_draw`, and means nothing elsewhere.
-// A message that no encode can have made is a CorruptMessage: then neither it nor a message behind
-// it has been added.
+// Adds the decoded gradients into `sum`, one float per element of a gradient, with the same bits as
+// adding one message after the other. `precision` is that of the encoded gradients. Where a
+// compressor has a `shared_draw`, the draw is that of all messages; elsewhere it is ignored. Throws
+// CorruptMessage for a message that no encode can make; neither that message nor any after it is
+// then added.
 using Decode = std::function<void(const Settings&, const Messages&, Precision, const Draw&,
                                   std::span<float> sum)>;
 
-// A Decode made of a function that adds one message.
+// Makes a Decode from a function that adds one message.
 template <auto decode_one>
 void one_by_one(const Settings& settings, const Messages& messages, Precision precision,
                 const Draw& draw, std::span<float> sum) {
@@ -159,7 +159,7 @@ void one_by_one(const Settings& settings, const Messages& messages, Precision pr
     decode_one(settings, message, precision, draw, sum);
 }
 
-class CorruptMessage : public std::runtime_error {  // the one thing a receiver may want to catch
+class CorruptMessage : public std::runtime_error {  // the only error a receiver may want to catch
  public:
   using std::runtime_error::runtime_error;
 };
@@ -169,18 +169,18 @@ struct Codec {
   Decode decode = {};
 };
 
-// For the modelled cost tables (kernels/README.md).
+// Memory traffic, for the modelled cost tables (kernels/README.md).
 struct MemoryTraffic {
-  // What the CUDA version enqueues, in its order. Decoding adds into a sum that is there, so
-  // zeroing it is no part of this. Null: there is no such version.
+  // The operations that the CUDA version enqueues, in order. Decoding adds into an existing sum, so
+  // zeroing the sum is not included. Null: there is no CUDA version.
   std::function<StreamOperations(const Settings&, std::size_t elements)> encode = {};
-  // Of up to most_messages_at_once messages, decoded together.
+  // For up to most_messages_at_once messages, decoded together.
   std::function<StreamOperations(const Settings&, std::size_t elements, std::size_t messages)>
       decode = {};
-  // Bytes per element that encoding moves at least, however it is written, at density 0.01 and the
-  // other settings' defaults.
+  // Fewest bytes per element that any implementation of encoding must move, at density 0.01 and the
+  // defaults of the other settings.
   double floor = 0;
-  // Encoding by the published code, with its framework temporaries.
+  // Encoding by the published code, with its framework's temporaries.
   struct Chain {
     double bytes_per_element = 0;
     int kernels = 0;
@@ -191,10 +191,11 @@ struct MemoryTraffic {
 
 struct WireSize {
   double bytes = 0;
-  bool exact = true;  // what every message has; or what to expect of Gaussian gradients
-  // The fewest and most that a message has while the selector is inside the band that its own rule
-  // accepts; where it has none, both are `bytes`. Draws that are uniform below `bytes` with
-  // probability (high - bytes) / (high - low), else uniform above, keep `bytes` as their mean.
+  bool exact = true;  // true: of every message; false: expected for Gaussian gradients
+  // The smallest and the largest message while the selector stays in the band that its own rule
+  // accepts; without such a band both equal `bytes`. Drawing uniformly below `bytes` with
+  // probability (high - bytes) / (high - low), and uniformly above it otherwise, keeps `bytes` as
+  // the mean.
   double low = 0, high = 0;
 
   WireSize() = default;
@@ -203,32 +204,32 @@ struct WireSize {
       : bytes(size), exact(false), low(fewest), high(most) {}
 };
 
-// Some compressors weigh what they send against what sending costs. Their cost model is the
-// simulated network's, unless one of these options is given.
+// For compressors that weigh what they send against the cost of sending. Their cost model is
+// derived from the simulated network unless one of these options is given.
 struct NetworkCost {
-  std::vector<std::string> options = {};  // that describe the model, its name first; empty: none
-  // The settings where a message of b bytes costs what `start_bytes` + b bytes take to move.
+  std::vector<std::string> options = {};  // of the cost model, its name first; empty: it has none
+  // Returns settings in which a message of b bytes costs as much as moving `start_bytes` + b bytes.
   Settings (*settings)(const Settings&, double start_bytes) = nullptr;
-  // The settings where each value of a message stands for 1 / `part` of them that travel.
+  // Returns settings for a vector each of whose values stands for 1 / `part` values that travel.
   Settings (*of_part)(const Settings&, double part) = nullptr;
 };
 
-// Papers promise this of a message, to be measured against. None: they say nothing.
+// What a paper promises of a message; simulations measure against it. None: the paper promises
+// nothing.
 struct Promise {
-  std::optional<double> values = {};  // that it is asked to send
-  // |u - sent|^2 / |u|^2 is at most this, or has it as its mean; u is what is encoded. The second
-  // is what Shi et al. (arXiv 1911.08772) claim of the largest values where u has the shape of a
-  // bell.
+  std::optional<double> values = {};  // how many values are to be sent
+  // Upper bound, or mean, of |u - sent|^2 / |u|^2, where u is what is encoded. The second is the
+  // claim of Shi et al. (arXiv 1911.08772) for the largest values of a bell-shaped u.
   std::optional<double> left_out = {};
   std::optional<double> left_out_of_a_bell = {};
-  std::optional<double> bits = {};  // the mean length is at most so much
+  std::optional<double> bits = {};  // upper bound of the mean length
 };
 
-// Momentum of gradients that a compressor keeps itself. Null: it has none.
+// Momentum of gradients that the compressor itself keeps. Null: none.
 struct OwnMomentum {
   double (*of)(const Settings&) = nullptr;
   Settings (*with)(const Settings&, double momentum) = nullptr;
-  // For gradients that workers have clipped as a whole.
+  // Turns its own clipping off, for gradients that workers have already clipped as a whole.
   Settings (*unclipped)(const Settings&) = nullptr;
 };
 
@@ -239,15 +240,16 @@ struct Compressor {
   Help help = {};
   std::vector<OwnOption> options = {};
 
-  // Messages of different workers can be summed as they are, so an all-reduce can carry them. When
-  // false they can only be gathered, and `add` is empty. A test holds `add` to decoding each.
+  // True if messages of different workers can be summed as they are, so that an all-reduce can
+  // carry them. Otherwise they can only be gathered, and `add` is empty. A test compares `add` with
+  // decoding each message.
   bool reducible = false;
   bool sparse = false;       // the message is (index, value) pairs
   bool shared_draw = false;  // all workers must encode with the same Draw
-  bool unbiased = false;     // the decoded gradient has the gradient as its expectation
+  bool unbiased = false;     // the expectation of the decoded gradient is the gradient
 
-  // Whether what is not sent joins the next message (error feedback), with these settings. Null:
-  // never.
+  // Whether values that are not sent join the next message (error feedback) under these settings.
+  // Null: never.
   bool (*feedback)(const Settings&) = nullptr;
   bool keeps_residual(const Settings& settings) const {
     return feedback != nullptr && feedback(settings);
@@ -256,21 +258,21 @@ struct Compressor {
 
   std::function<WireSize(const Settings&, std::size_t elements, Precision)> wire_bytes = {};
 
-  // It is about a message for so many values, above 0, that has brought `sent` of them.
+  // For a message of `elements` > 0 values that has sent `sent` of them.
   Promise (*promise)(const Settings&, std::size_t elements, std::size_t sent) = nullptr;
 
   Codec reference = {};
   Codec cpu = {};
 
-  // Reducible only: sum += message, both made by encode.
+  // Reducible compressors only: sum += message, both made by encode.
   std::function<void(const Settings&, Precision, std::span<std::byte> sum,
                      std::span<const std::byte> message)>
       add = {};
 
   // PowerSGD's message is two vectors, P then Q, and Q is made from the sum of all workers' P. With
-  // one worker `encode` does it all. With more: first_half of each, all-reduce; second_half of
-  // each, from that sum, all-reduce; the message to decode, and for every worker to remember (it
-  // starts its next step), is the two sums end to end.
+  // one worker, `encode` does everything. With more: each runs first_half, then an all-reduce; each
+  // runs second_half on that sum, then an all-reduce. The two sums end to end are the message to
+  // decode, and every worker remembers them (`remember`): its next step starts from them.
   Encode first_half = {};
   std::function<void(const Settings&, std::span<const std::byte> first_sum, State&,
                      Message& second)>
@@ -279,23 +281,24 @@ struct Compressor {
 
   MemoryTraffic traffic = {};
 
-  // A simulation has to know these of it beside the above.
+  // Only simulations use the fields below.
   NetworkCost network_cost = {};
-  // The rows of this compressor in a cost table say how long its messages take to read, where that
-  // depends on how much was sent: those of a density with as many elements. Empty: its own rows.
+  // The compressor whose cost-table rows give the time to decode this one's messages, where that
+  // depends on how many elements were sent: rows of a density with as many elements. Empty: its own
+  // rows.
   std::string read_as = {};
-  // Densities of the first epochs, as its authors warm up.
+  // Densities of the first epochs, in the warm-up of its authors.
   std::vector<double> warm_up_densities = {};
-  // The option that counts the steps of a warm-up of its own, which no simulation follows.
+  // Its own option for the number of warm-up steps. Simulations do not follow it.
   std::string own_warm_up = {};
 };
 
-// It is the answer where nothing depends on settings.
+// For compressors whose answer does not depend on settings.
 inline bool always(const Settings&) {
   return true;
 }
 
-// Sparsifiers have a option in common: the part of the values that is sent.
+// The option that all sparsifiers share: the share of values that is sent.
 inline constexpr const char* density_name = "density";
 inline bool has_density(const Compressor& compressor) {
   return declares(compressor.options, density_name);

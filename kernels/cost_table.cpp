@@ -12,8 +12,7 @@
 namespace syncline {
 namespace {
 
-// The text is as short as can be, and is read again to the bit: rows and commands must meet the
-// settings.
+// The shortest text that reads back to the same bits: rows and commands must match the settings.
 std::string exact_text(double number) {
   char text[32];
   for (int digits = 12; digits <= 17; ++digits) {
@@ -29,8 +28,8 @@ std::string value_text(const OwnOption& option, const Settings& settings) {
                                 : settings.word(option.name);
 }
 
-// Does every name=value of the row agree with the settings? The density is not compared: it is left
-// in `density`, unless the row speaks for every density.
+// Whether every name=value of the row agrees with the settings. The density is not compared: it is
+// stored in `density`, unless the row covers every density.
 bool speaks_for(const CostRow& row, const Compressor& compressor, const Settings& settings,
                 double& density) {
   if (row.compressor != compressor.name)
@@ -61,7 +60,7 @@ const std::string* header_value(const CostTable& table, const std::string& key) 
   return found == table.header.end() ? nullptr : &found->second;
 }
 
-// What others published is not ours to add to: what is measured makes a table of its own.
+// Published figures are not ours to extend: measured rows go into a table of their own.
 bool is_published(const CostTable& table) {
   const std::string* provenance = header_value(table, "provenance");
   return provenance != nullptr && *provenance == "published";
@@ -79,13 +78,13 @@ void add_once(std::vector<std::string>& words, const std::string& word) {
     words.push_back(word);
 }
 
-// Measures every compressor with every setting at every size that these name.
+// The command that measures every compressor, setting and size in the questions.
 std::string command_for(const CostTable& table, const std::vector<CostQuestion>& questions,
                         const std::vector<std::string>& distributions) {
   std::vector<std::string> compressors, sizes;
   std::set<double> elements;
   std::map<std::string, std::vector<std::string>> values;  // by option
-  std::set<std::string> unusual;                           // options not always at the default
+  std::set<std::string> unusual;                           // options not always at their default
   for (const CostQuestion& question : questions) {
     add_once(compressors, question.compressor->name);
     elements.insert(std::ceil(question.elements));
@@ -141,7 +140,7 @@ double seconds_at(const Curve& curve, double elements, double CostRow::*figure) 
 struct Answer {
   double seconds = 0;
   std::string problem = {};       // what the table lacks, if anything
-  std::string distribution = {};  // of the rows that new ones must go on from
+  std::string distribution = {};  // of the rows that new rows must continue
 };
 
 Answer answer(const CostTable& table, const CostQuestion& question,
@@ -152,7 +151,7 @@ Answer answer(const CostTable& table, const CostQuestion& question,
   const double elements = question.elements;
   if (elements > most_elements)
     return {.problem = operation + " of " + compressor.name + " at " + number_text(elements) +
-                       " elements: allowed are buckets of up to " + number_text(most_elements) +
+                       " elements: buckets have at most " + number_text(most_elements) +
                        ", which messages number in 32 bits"};
   const bool sparsifies = has_density(compressor);
   const double wanted = sparsifies ? density_of(settings) : 0;
@@ -165,7 +164,8 @@ Answer answer(const CostTable& table, const CostQuestion& question,
       continue;
     if (first == nullptr)
       first = &row;
-    // One distribution for all, but the very density is worth another one.
+    // All rows used have the distribution of the first one; rows of exactly the wanted density may
+    // have another.
     const auto known = curves.find(density);
     const CostRow& like = density != wanted       ? *first
                           : known == curves.end() ? row
@@ -179,7 +179,7 @@ Answer answer(const CostTable& table, const CostQuestion& question,
   if (same != curves.end() && covers(same->second, elements))
     return {.seconds = seconds_at(same->second, elements, figure)};
 
-  // The nearest densities on either side that were measured at such sizes.
+  // The nearest densities on either side measured at such sizes.
   auto below = curves.end(), above = curves.end();
   for (auto at = curves.begin(); at != curves.end(); ++at)
     if (covers(at->second, elements)) {
@@ -204,7 +204,7 @@ Answer answer(const CostTable& table, const CostQuestion& question,
     return {.problem = what + ": allowed are densities " + exact_text(lowest) + " to " +
                        exact_text(highest),
             .distribution = first->distribution};
-  auto nearest = curves.lower_bound(wanted);  // the neighbour that ends too early
+  auto nearest = curves.lower_bound(wanted);  // the neighbour whose sizes end too early
   if (same == curves.end() && covers(nearest->second, elements))
     --nearest;
   const Curve& sizes = nearest->second;
@@ -265,7 +265,7 @@ std::string CostTable::lacking(const std::vector<CostQuestion>& questions) const
     const Answer found = answer(*this, question);
     if (found.problem.empty())
       continue;
-    if (question.elements > most_elements)  // which no command would add
+    if (question.elements > most_elements)  // no command could add it
       return path + ": " + found.problem;
     if (unanswered.empty())
       problem = found.problem;
@@ -275,11 +275,11 @@ std::string CostTable::lacking(const std::vector<CostQuestion>& questions) const
   }
   if (unanswered.empty())
     return "";
-  const bool published = is_published(*this);  // the new table must then hold what this one does
+  const bool published = is_published(*this);  // the new table must then hold these rows too
   if (published || std::all_of(distributions.begin(), distributions.end(), [](const auto& name) {
         return name == "gauss" || name == "steady";
       }))
-    distributions.clear();  // these two are measured anyway
+    distributions.clear();  // always measured
   const std::size_t more = unanswered.size() - 1;
   const std::string all = more > 0 ? "all" : "it";
   return path + ": " + problem + (more > 0 ? ", and " + std::to_string(more) + " more" : "") +

@@ -1,4 +1,4 @@
-// Cost tables are read, strictly, and written here.
+// Reads cost tables, strictly, and writes them.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -26,14 +26,14 @@ double parsed(const std::string& column, const std::string& text, double minimum
   return number;
 }
 
-// No simulation asks for a variant: tables hold them for whoever reads them.
+// Simulations ask for no variants other than further_operation; tables may hold more for readers.
 bool is_operation(const std::string& text) {
   const std::string known = text.substr(0, text.find('-'));
   return (known == "encode" || known == "decode") && !text.ends_with('-');
 }
 
-// The settings that a row names, each once and as the compressor would take it. Nothing is known of
-// the compressors of other versions.
+// Checks the settings that a row names: each once, with a value that the compressor accepts. Rows
+// of unknown compressors (of other versions) are not checked.
 void check_settings(const std::string& name, const std::string& options) {
   const auto compressor = Registered<Compressor>::all().find(name);
   if (compressor == Registered<Compressor>::all().end())
@@ -52,14 +52,14 @@ void check_settings(const std::string& name, const std::string& options) {
                                   " are " + (names.empty() ? "none" : listed(names)));
     }
     if (!seen.insert(option->name).second)
-      throw std::invalid_argument("parameters: a second " + option->name + ": allowed is one");
+      throw std::invalid_argument("parameters: a second " + option->name + ": only one is allowed");
     Settings({*option}, {{option->name, word.substr(equals + 1)}});
   }
 }
 
 CostRow parsed_row(const std::vector<std::string>& cells, const std::vector<std::string>& names) {
   if (cells.size() != names.size())
-    throw std::invalid_argument(std::to_string(cells.size()) + " columns, allowed are the 9 of " +
+    throw std::invalid_argument(std::to_string(cells.size()) + " columns instead of the 9 of " +
                                 columns);
   for (const std::size_t column : {0u, 2u, 8u})
     if (cells[column].empty())
@@ -71,8 +71,8 @@ CostRow parsed_row(const std::vector<std::string>& cells, const std::vector<std:
                                   " bytes");
   if (!is_operation(cells[2]))
     throw std::invalid_argument("operation '" + brief(cells[2]) +
-                                "': allowed are encode, decode, or a variant of either that goes "
-                                "on with a dash, as encode-as-published");
+                                "': allowed are encode, decode, or a variant of either, such as "
+                                "encode-as-published");
   check_settings(cells[0], cells[1]);
   constexpr double most_elements = 1e12, longest_s = 1e6, most_bytes = 1e15;
   return {printable(cells[0]),
@@ -93,25 +93,25 @@ void refuse_unfinished(const CostTable& table) {
     return;
   const auto command = std::ranges::find(table.header, "command", &Line::first);
   throw std::invalid_argument(
-      table.path + ": unfinished, " + found->second + ": allowed is a whole table; to go on: " +
-      (command == table.header.end() ? "syncline-calibrate" : command->second) + " --resume " +
-      table.path);
+      table.path + ": unfinished, " + found->second +
+      "; to go on: " + (command == table.header.end() ? "syncline-calibrate" : command->second) +
+      " --resume " + table.path);
 }
 
-// A range says that it is one, and has both ends in every row.
+// A range must be marked as one, with both ends in every row.
 void check_range(const CostTable& table) {
   if (!table.is_range())
     return;
   if (table.about("provenance") == "measured")
     throw std::invalid_argument(table.path +
-                                ": a '# range: ...' line in a measured table, whose p10 and p90 "
-                                "are of its runs: allowed is none");
+                                ": a measured table must not have a '# range: ...' line: its p10 "
+                                "and p90 are those of its runs");
   for (const CostRow& row : table.rows)
     if (!(row.p10 > 0 && row.p10 <= row.seconds && row.seconds <= row.p90))
-      throw std::invalid_argument(table.path + ": a range, but " + row.operation + " of " +
-                                  row.compressor + " (" + row.settings + ") at " +
-                                  number_text(row.elements) +
-                                  " elements: allowed are 0 < p10 <= seconds <= p90");
+      throw std::invalid_argument(table.path +
+                                  ": a range must have 0 < p10 <= seconds <= p90, unlike " +
+                                  row.operation + " of " + row.compressor + " (" + row.settings +
+                                  ") at " + number_text(row.elements) + " elements");
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ CostTable read_cost_table(const std::string& path, bool or_unfinished) {
       if (!seen.insert(table.rows.back().key()).second)
         throw std::invalid_argument(
             "a second row for this compressor, parameters, operation, "
-            "elements and distribution: allowed is one");
+            "elements and distribution: only one is allowed");
     } else if (line.kind == CsvLine::Kind::columns) {
       if (line.text != columns)
         throw std::invalid_argument("wrong columns, allowed are " + columns);
@@ -135,7 +135,7 @@ CostTable read_cost_table(const std::string& path, bool or_unfinished) {
     } else {
       const std::size_t colon = line.text.find(": ");
       if (line.text.size() < 3 || colon == std::string::npos || line.kind == CsvLine::Kind::comment)
-        throw std::invalid_argument("allowed here is '# key: value', before the columns");
+        throw std::invalid_argument("a comment must be '# key: value', before the columns");
       table.header.emplace_back(printable(line.text.substr(2, colon - 2)),
                                 printable(line.text.substr(colon + 2)));
     }
@@ -144,7 +144,8 @@ CostTable read_cost_table(const std::string& path, bool or_unfinished) {
     throw std::invalid_argument(path + ": no rows; a table has columns " + columns);
   for (const std::string key : {"device", "provenance", "driver", "model", "range"})
     if (std::ranges::count(table.header, key, &std::pair<std::string, std::string>::first) > 1)
-      throw std::invalid_argument(path + ": a second '# " + key + ": ...' line: allowed is one");
+      throw std::invalid_argument(path + ": a second '# " + key +
+                                  ": ...' line: only one is allowed");
   table.about("device");
   const std::string provenance = table.about("provenance");
   if (provenance != "measured" && provenance != "published" && provenance != "modelled")

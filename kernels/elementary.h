@@ -1,6 +1,6 @@
-// exp, log, log Gamma, cos and sin in plain arithmetic: the same bits on every device and with
-// every C library, whose own differ in the last place, which would move a threshold across an
-// element. They are off by a few units in the last place, which does not matter here.
+// exp, log, log Gamma, cos and sin in plain arithmetic, with the same bits on every device and with
+// every C library. Libraries differ in the last place, which would move a threshold across an
+// element. Errors are a few units in the last place, which does not matter here.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@ constexpr double steady_exp(double x) {
     return x >= 700 ? std::numeric_limits<double>::infinity() : x <= -700 ? 0.0 : x;
   const double scaled = x / log_of_two + (x < 0 ? -0.5 : 0.5);
   const std::int64_t power = static_cast<std::int64_t>(scaled);
-  // log 2 in two parts, so that the product with the power is exact in the first.
+  // log 2 in two parts, so that the product of `power` and the first part is exact.
   const double rest = x - static_cast<double>(power) * 0x1.62e42feep-1 -
                       static_cast<double>(power) * 0x1.a39ef35793c76p-33;
   double sum = 1;
@@ -25,7 +25,7 @@ constexpr double steady_exp(double x) {
   return sum * std::bit_cast<double>(static_cast<std::uint64_t>(power + 1023) << 52);
 }
 
-// It takes positive normal numbers, infinity and NaN.
+// Takes positive normal numbers, infinity and NaN.
 constexpr double steady_log(double x) {
   if (!(x <= 0x1.fffffffffffffp1023))
     return x;
@@ -49,7 +49,7 @@ constexpr double steady_sqrt(double x) {
                   : std::numeric_limits<double>::quiet_NaN();
 }
 
-// It takes positive numbers: Stirling's series from 8 on, and the recurrence up to there.
+// Takes positive numbers: Stirling's series from 8 on, the recurrence below.
 constexpr double steady_log_gamma(double x) {
   double product = 1;
   while (x < 8) {
@@ -65,7 +65,7 @@ struct CosineSine {
   double cosine = 0, sine = 0;
 };
 
-// The angle is in turns, 0 to 1: Taylor's series about half a turn.
+// Takes an angle in turns, 0 to 1: Taylor's series about half a turn.
 constexpr CosineSine steady_turn(double turns) {
   const double angle = (turns - 0.5) * 2 * 3.141592653589793, square = angle * angle;
   CosineSine sum{1, 1};

@@ -1,9 +1,8 @@
-// A compressor is given a view of one gradient, in fp32 or fp16. All arithmetic is in fp32, as the
-// published codes do it; fp16 only changes what is read and what is put on the wire.
+// A view of one gradient, in fp32 or fp16. All arithmetic is in fp32, as in the published codes;
+// fp16 only changes what is read and what is sent.
 //
-// Functions here and in the other core headers are `constexpr` so that the same text runs on the
-// CPU and, through nvcc's --expt-relaxed-constexpr, on the GPU, without a host/device macro of our
-// own.
+// Functions here and in the other core headers are `constexpr`, so that the same text runs on the
+// CPU and, through nvcc's --expt-relaxed-constexpr, on the GPU, without a host/device macro.
 #pragma once
 
 #include <bit>
@@ -15,7 +14,7 @@ namespace syncline {
 
 enum class Precision { fp32, fp16 };
 
-struct Half {  // IEEE 754 binary16, as bits: neither g++ 12 nor clang 14 agree on a type for it
+struct Half {  // IEEE 754 binary16, as bits: g++ 12 and clang 14 have no common type for it
   std::uint16_t bits = 0;
 };
 
@@ -33,27 +32,27 @@ constexpr float to_float(Half half) {
   return std::bit_cast<float>(sign | (magnitude >= 0x7c00u ? special : finite));
 }
 
-// Round to nearest, ties to even. Finite values beyond 65504 saturate: an infinity made by the wire
-// format would look like a diverged gradient. Infinities and NaN stay what they are.
+// Rounds to nearest, ties to even. Finite values beyond 65504 saturate: an infinity made by the
+// wire format would look like a diverged gradient. Infinities and NaN stay.
 constexpr Half to_half(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
   const std::uint32_t sign = (bits >> 16) & 0x8000u;
   std::uint32_t rounded = 0;
   if (magnitude > 0x7f800000u)
-    return Half{0x7e00u};  // one NaN, without its sign
+    return Half{0x7e00u};  // one NaN for all, without a sign
   if (magnitude == 0x7f800000u)
     rounded = 0x7c00u;
-  else if (magnitude >= 0x477ff000u)  // 65520 would round up to infinity
+  else if (magnitude >= 0x477ff000u)  // from 65520 on, rounding would give infinity
     rounded = 0x7bffu;
-  else if (magnitude >= 0x38800000u)  // normal in fp16: round the 13 bits that go
+  else if (magnitude >= 0x38800000u)  // normal in fp16: round off 13 bits
     rounded = (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
   else  // subnormal: adding 0.5 leaves the rounded value in the low bits of the sum
     rounded = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
   return Half{static_cast<std::uint16_t>(sign | rounded)};
 }
 
-// A receiver will see this of `value` sent in `precision`.
+// The value that a receiver gets when `value` is sent in `precision`.
 constexpr float as_sent(float value, Precision precision) {
   return precision == Precision::fp32 ? value : to_float(to_half(value));
 }
@@ -72,7 +71,7 @@ class Gradient {
   const void* data() const {
     return precision_ == Precision::fp32 ? static_cast<const void*>(floats_) : halves_;
   }
-  // The elements from `begin` as floats: in place, or converted into `scratch`.
+  // The elements from `begin` on as floats: in place, or converted into `scratch`.
   const float* tile(std::size_t begin, std::size_t count, float* scratch) const {
     if (precision_ == Precision::fp32)
       return floats_ + begin;

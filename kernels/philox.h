@@ -1,5 +1,5 @@
 // Random bits as a pure function of (seed, element, step, tensor): Philox4x32-10 (Salmon, Moraes,
-// Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011). No state, so any tile,
+// Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011). Without state, any tile,
 // thread or device draws the same bits for the same element, in any order.
 #pragma once
 
@@ -29,17 +29,17 @@ constexpr PhiloxWords philox(PhiloxWords counter, std::uint32_t key0, std::uint3
   return counter;
 }
 
-// The 128 bits that belong to `group`, a number of elements that share one call.
+// The 128 bits of `group`, the number of a group of elements that share one call.
 constexpr PhiloxWords random_words(const Draw& draw, std::uint64_t group) {
   return philox({static_cast<std::uint32_t>(group), static_cast<std::uint32_t>(group >> 32),
                  draw.step, draw.tensor},
                 static_cast<std::uint32_t>(draw.seed), static_cast<std::uint32_t>(draw.seed >> 32));
 }
 
-// Rounding needs few bits, so eight elements share a call: 16 bits each. (A call is about 100
+// 16 random bits for rounding, which needs few: eight elements share a call. (A call is about 100
 // instructions, and a GPU has about 120 per element while it moves 12 bytes.) Probabilities are
-// then exact to 2^-17. The eight lie 32 apart in a block of 256, so that a warp's 32 lanes, or a
-// CPU's vectors, use neighbouring calls on neighbouring elements.
+// then exact to 2^-17. The eight lie 32 apart in a block of 256, so that the 32 lanes of a warp, or
+// the vectors of a CPU, use neighbouring calls for neighbouring elements.
 inline constexpr std::size_t random_block = 256;
 
 constexpr std::uint32_t random16(const Draw& draw, std::uint64_t element) {
@@ -53,7 +53,7 @@ constexpr double uniform(const Draw& draw, std::uint64_t element) {
   return (random_words(draw, element)[0] >> 8) * 0x1p-24;
 }
 
-// Four numbers that are normal with mean 0 and variance 1 (Box and Muller 1958).
+// Four normal numbers with mean 0 and variance 1 (Box and Muller 1958).
 inline std::array<double, 4> normals(const Draw& draw, std::uint64_t group) {
   const PhiloxWords words = random_words(draw, group);
   std::array<double, 4> drawn;

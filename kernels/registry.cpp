@@ -10,8 +10,9 @@
 namespace syncline {
 namespace {
 
-// So many letters have to be added, removed, replaced or exchanged with a neighbour to make one
-// word of the other (optimal string alignment); `within`: of the part of the other that is nearest.
+// Edit distance: how many letters to add, remove, replace or exchange with a neighbour to turn one
+// word into the other (optimal string alignment). With `within`, the distance to the nearest part
+// of `other`.
 std::size_t distance(const std::string& one, const std::string& other, bool within) {
   std::vector<std::size_t> before;
   std::vector<std::size_t> last;
@@ -65,12 +66,12 @@ std::string instead_of(const std::string& word, const std::vector<std::string>& 
 
 std::vector<std::string> nearest(const std::string& word, std::vector<std::string> names,
                                  std::size_t most) {
-  // No name is as long; more would take long to compare.
+  // No name is as long; comparing more would take long.
   const std::string beginning = word.substr(0, 64);
   std::ranges::stable_sort(names, {}, [&](const std::string& name) {
     const std::size_t whole = 2 * distance(beginning, name, false);
-    // A part of a name is meant more often than a name with other letters. Short words are nearly
-    // a part of every name.
+    // A part of a name is meant more often than a misspelt name. Short words are nearly a part of
+    // every name: up to four letters only an exact part counts, up to two letters none.
     const std::size_t part = distance(beginning, name, true);
     const bool counts =
         beginning.size() > 4 ? part <= beginning.size() / 4 : part == 0 && beginning.size() > 2;

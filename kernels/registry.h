@@ -1,7 +1,7 @@
-// Named things that announce themselves: a compressor, a schedule and an exchange is each one file,
-// which ends in a namespace-scope `const Registered<T> entry{{.name = ..., .sentence = ...}};`.
-// No list is kept anywhere else, so adding one is adding its file. The files must reach the linker
-// as objects (a CMake OBJECT library): from a static library nothing would register itself.
+// Named things that register themselves: each compressor, schedule and exchange is one file, which
+// ends in a namespace-scope `const Registered<T> entry{{.name = ..., .sentence = ...}};`. There is
+// no other list, so adding one means adding its file. The files must reach the linker as objects (a
+// CMake OBJECT library): nothing in a static library would register itself.
 #pragma once
 
 #include <algorithm>
@@ -18,23 +18,23 @@
 
 namespace syncline {
 
-// One option that belongs to a schedule, an exchange or a compressor. The command line, the
-// configuration files and `syncline list` are made from this description.
+// An option of one schedule, exchange or compressor. The command line, the configuration files and
+// `syncline list` are made from this description.
 struct OwnOption {
-  std::string name = {};      // the word on the command line and in configuration files
-  std::string sentence = {};  // what it is, in one sentence, with its unit
-  std::string fallback = {};  // its default, as a user would write it; empty: it must be given
+  std::string name = {};      // as written on the command line and in configuration files
+  std::string sentence = {};  // its meaning in one sentence, with its unit
+  std::string fallback = {};  // its default, as a user would write it; empty: required
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
   bool whole = false;                     // only whole numbers
-  std::vector<std::string> choices = {};  // when not empty: a word out of these, not a number
-  std::string unlimited = {};             // when not empty: a word for infinity, beside numbers
-  // False: it decides how much is sent or what is predicted, never what an operation takes, so the
-  // rows of a cost table do not name it.
+  std::vector<std::string> choices = {};  // not empty: one of these words, not a number
+  std::string unlimited = {};             // not empty: a word for infinity, beside numbers
+  // False for an option that decides how much is sent or what is predicted, but not the time of an
+  // operation: rows of a cost table do not name it.
   bool changes_cost = true;
 };
 
-// Makers of options: a number, a whole number, and a word out of these.
+// Makers of options: a number, a whole number, or one of several words.
 inline OwnOption number(const std::string& name, const std::string& sentence,
                         const std::string& fallback, double minimum,
                         double maximum = std::numeric_limits<double>::infinity(),
@@ -52,32 +52,32 @@ inline OwnOption choice(const std::string& name, const std::string& sentence,
   return {.name = name, .sentence = sentence, .fallback = fallback, .choices = std::move(choices)};
 }
 
-// This word may stand for infinity, beside the numbers.
+// Also allows `word`, which stands for infinity.
 inline OwnOption or_word(OwnOption option, const std::string& word) {
   option.unlimited = word;
   return option;
 }
 
-// The cost of an operation does not depend on it.
+// Marks an option that does not change the cost of an operation.
 inline OwnOption unpriced(OwnOption option) {
   option.changes_cost = false;
   return option;
 }
 
-// `syncline help` says this of a registered thing besides its sentence.
+// What `syncline help` says of a registered thing after its sentence.
 struct Help {
-  std::string more = {};   // a second sentence: when it is of use, or what it costs
-  std::string paper = {};  // where it comes from
+  std::string more = {};   // when it is useful, or what it costs
+  std::string paper = {};  // its source
 };
 
-// This may be written for it: "numbers from 0 to 1".
+// Describes the allowed values: "numbers from 0 to 1".
 std::string allowed_values(const OwnOption& option);
 
-// These names, the most similar to `word` first, and so many of them at most.
+// At most `most` of the names, the most similar to `word` first.
 std::vector<std::string> nearest(const std::string& word, std::vector<std::string> names,
                                  std::size_t most = std::numeric_limits<std::size_t>::max());
 
-// "a, b or c": how every error here lists what is allowed.
+// "a, b or c": how error messages list what is allowed.
 inline std::string listed(const std::vector<std::string>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -88,12 +88,12 @@ inline std::string listed(const std::vector<std::string>& words) {
   return text;
 }
 
-// What may be written instead of `word`: "allowed are a, b or c"; of more than eight names "nearest
-// are a, b or c; `syncline list compressors` has all".
+// Suggests replacements for `word`: "allowed are a, b or c"; for more than eight names "nearest are
+// a, b or c; `syncline list compressors` has all".
 std::string instead_of(const std::string& word, const std::vector<std::string>& names,
                        const std::string& all_are_in);
 
-// The option of this name; null where there is none.
+// The option of this name; null if there is none.
 inline const OwnOption* option_named(const std::vector<OwnOption>& options,
                                      const std::string& name) {
   const auto found = std::ranges::find(options, name, &OwnOption::name);
@@ -104,23 +104,23 @@ inline bool declares(const std::vector<OwnOption>& options, const std::string& n
   return option_named(options, name) != nullptr;
 }
 
-// Checks one written value against its description.
-// Throws std::invalid_argument: "density = 2: allowed are numbers from 0 to 1".
+// Parses a value and checks it against the option's description. Throws std::invalid_argument:
+// "density = 2: allowed are numbers from 0 to 1".
 double checked_number(const OwnOption& option, const std::string& text);
 const std::string& checked_word(const OwnOption& option, const std::string& text);
 
-// The values of the options of one registered thing, checked when they were set.
+// Option values of one registered thing, checked when they were set.
 class Settings {
  public:
   Settings() = default;
-  // Every option at its default, or at the value in `given` (others in `given` are ignored).
-  // Throws std::invalid_argument on a bad value, or when one without a default is not given.
+  // Every option at its default, or at its value in `given` (other entries of `given` are ignored).
+  // Throws std::invalid_argument for a bad value or a missing required one.
   Settings(const std::vector<OwnOption>& options, const std::map<std::string, std::string>& given);
 
   double number(const std::string& name) const { return numbers_.at(name); }
   const std::string& word(const std::string& name) const { return words_.at(name); }
 
-  // These return a copy with one number or word changed, which must be there; it is not checked.
+  // Return a copy with one number or word replaced, unchecked; the option must exist.
   Settings with(const std::string& name, double number) const;
   Settings with(const std::string& name, const std::string& word) const;
 
@@ -147,7 +147,7 @@ class Registered {
     return names;
   }
 
-  // Throws std::invalid_argument that says which names there are.
+  // Throws std::invalid_argument that lists the known names.
   static const T& find(std::string_view name) {
     const auto found = entries().find(name);
     if (found == entries().end())
@@ -159,7 +159,7 @@ class Registered {
 
  private:
   static Entries& entries() {
-    static Entries entries;  // filled before main by the files themselves
+    static Entries entries;  // filled before main, by the files themselves
     return entries;
   }
 };

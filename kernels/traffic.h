@@ -1,10 +1,11 @@
 // What an operation makes a GPU do, launch by launch: the formulas behind the modelled cost tables.
-// tests/kernels/emulator counts the same in the kernels themselves and holds these to it.
+// tests/kernels/emulator counts the same in the kernels and compares.
 //
-// Bytes are those of the distinct 32-byte sectors that one launch reads, and of those that it
-// writes: what memory moves where a launch's own rereads hit a cache and nothing is left there for
-// the next. An atomic is a read and a write. Left out: polling (a look-back that waits), time that
-// one thread or warp takes by itself, and what nvcc merges or a cache keeps between launches.
+// Bytes are counted as the distinct 32-byte sectors that one launch reads plus those that it
+// writes: what memory moves if a launch's own rereads hit a cache and nothing stays there for the
+// next launch. An atomic counts as a read and a write. Not counted: polling (a look-back that
+// waits), time that one thread or warp takes alone, what nvcc merges, and what a cache keeps
+// between launches.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +16,8 @@
 
 namespace syncline {
 
-// Known, or decided by the data: for a gradient of a normal distribution (mean 0, deviation 1) it
-// then lies within mean +- spread.
+// An amount that is known exactly, or depends on the data: for a gradient with a standard normal
+// distribution (mean 0, deviation 1) it lies within mean +- spread.
 struct Amount {
   double mean = 0, spread = 0;
 
@@ -40,32 +41,33 @@ constexpr Amount between(double low, double high) {
 
 inline constexpr double sector_bytes = 32;
 
-// Neighbouring bytes, from the start of a sector.
+// Traffic of neighbouring bytes that start at a sector.
 inline Amount sectors(const Amount& bytes) {
   return {sector_bytes * std::ceil(bytes.mean / sector_bytes),
           bytes.spread > 0 ? bytes.spread + sector_bytes : 0};
 }
 
-// `count` of `among` 4-byte words, wherever they are: with many in a sector it moves once.
+// Traffic of `count` among `among` 4-byte words at random places; a sector with several of them
+// moves once.
 Amount scattered(const Amount& count, double among);
 
-// One kernel, memset or copy of a stream.
+// One kernel, memset or copy in a stream.
 struct StreamOperation {
   std::string name;
   Amount read, written;
-  // Where they may take longer than bytes: additions, multiplications and other instructions that
-  // an fp32 unit does; and how often a block waits for memory once more, each time for the answer
-  // to what it asked after the wait before.
+  // Two limits that may take longer than the bytes: instructions of an fp32 unit (additions,
+  // multiplications and others), and successive waits for memory in a block, each for an answer to
+  // a request made after the wait before.
   double instructions = 0, waits = 0;
 };
 using StreamOperations = std::vector<StreamOperation>;
 
 double bytes_of(const StreamOperations& operations);  // read and written
 
-// One after the other, as often as this.
+// The operations `times` times in a row.
 StreamOperations repeated(const StreamOperations& operations, std::size_t times);
 
-// The messages that a kernel which decodes several takes at once.
+// How many messages one decoding kernel takes at most.
 inline constexpr std::size_t most_messages_at_once = 64;
 
 }  // namespace syncline

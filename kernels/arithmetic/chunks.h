@@ -1,4 +1,4 @@
-// Selection chunk by chunk: what its compressors share, whatever they send of each value.
+// Selection chunk by chunk: what its compressors share, whatever they send for each value.
 #pragma once
 
 #include "kernels/arithmetic/keys.h"
@@ -7,13 +7,13 @@
 
 namespace syncline {
 
-// The elements sent are numbered chunk after chunk.
+// Elements sent are numbered chunk after chunk.
 struct Chunks {
   std::size_t elements = 0;
   std::size_t chunk = 0;      // elements of every chunk but the last
-  std::size_t per_chunk = 0;  // elements sent of every chunk but the last
-  std::size_t in_last = 0;    // of a last one that is not whole
-  unsigned index_bits = 0;    // of a place inside a chunk
+  std::size_t per_chunk = 0;  // elements sent from every chunk but the last
+  std::size_t in_last = 0;    // from a last chunk that is not whole
+  unsigned index_bits = 0;    // for a place inside a chunk
 
   constexpr std::size_t count() const { return (elements + chunk - 1) / chunk; }
   constexpr std::size_t sent() const { return elements / chunk * per_chunk + in_last; }
@@ -35,23 +35,22 @@ inline Chunks chunks_of(const Settings& settings, std::size_t elements) {
 }
 
 inline OwnOption chunk_option() {
-  return choice("chunk", "elements that are selected among on their own", "4096",
+  return choice("chunk", "elements of a chunk; each chunk is selected on its own", "4096",
                 {"256", "1024", "4096"});
 }
 inline OwnOption decay_option() {
-  return unpriced(
-      number("decay", "share of what was not sent that the next step keeps", "1", 0, 1));
+  return unpriced(number("decay", "share of the unsent rest that the next step keeps", "1", 0, 1));
 }
 inline float decay_of(const Settings& settings) {
   return static_cast<float>(settings.number("decay"));
 }
 
-// Of `value`, which was sent like this, so much stays for the next step.
+// What stays of `value` for the next step after `sent` was sent for it.
 constexpr float kept_of(float value, float sent, float decay) {
   return magnitude_key(sent) < infinite_key ? decay * (value - sent) : 0.0f;
 }
 
-// Writes `count` numbers of `bits` bits, number(0) and on, the lowest bit first.
+// Writes `count` numbers of `bits` bits each, number(0) first, lowest bit first.
 template <class Number>
 constexpr void put_numbers(std::size_t count, unsigned bits, std::byte* out, const Number& number) {
   std::uint32_t waiting = 0;
@@ -65,13 +64,13 @@ constexpr void put_numbers(std::size_t count, unsigned bits, std::byte* out, con
     *out = static_cast<std::byte>(waiting & 0xffu);
 }
 
-// Number i of those, plainly, bit by bit, into zeros.
+// Writes number i of such a list, plainly, bit by bit, into zeros.
 inline void put_number(std::uint32_t number, std::size_t i, unsigned bits, std::byte* out) {
   for (unsigned bit = 0; bit < bits; ++bit)
     put_code(number >> bit & 1u, i * bits + bit, 1, out);
 }
 
-// Number i of those; reads no byte that it has no part of.
+// Reads number i of such a list; reads no byte outside it.
 constexpr std::uint32_t get_number(const std::byte* in, std::size_t i, unsigned bits) {
   const std::size_t first = i * bits / 8;
   const unsigned skipped = static_cast<unsigned>(i * bits % 8);

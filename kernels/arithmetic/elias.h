@@ -1,7 +1,7 @@
 // The recursive (omega) code of Elias, as QSGD uses it (arXiv 1610.02132, appendix A): write a
-// final 0; while k > 1, prepend the binary form of k, and go on with the number of bits just
-// prepended less one. The printed encoder stops at k = 0; only stopping at 1, the standard code, is
-// what the printed decoder reads.
+// final 0; while k > 1, prepend the binary form of k, and continue with the number of bits just
+// prepended minus one. The printed encoder stops at k = 0; only stopping at 1, the standard code,
+// matches the printed decoder.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Bits {  // the low `count` bits of a word, the highest first
   unsigned count = 0;
 };
 
-constexpr Bits operator+(Bits a, Bits b) {  // one after the other
+constexpr Bits operator+(Bits a, Bits b) {  // concatenates
   return {a.word << b.count | b.word, a.count + b.count};
 }
 
@@ -47,14 +47,14 @@ class BitWriter {  // highest bit of each byte first
       used_ = (used_ + taken) % 8;
     }
   }
-  void align() { used_ = 0; }  // what comes next starts a byte
+  void align() { used_ = 0; }  // the next code starts a byte
 
  private:
   Message& bytes_;
   unsigned used_ = 0;
 };
 
-// Also read on a GPU, which cannot throw: what is wrong is remembered, and zeros are read from then
+// Also used on a GPU, which cannot throw: remembers the first error, and returns zeros from then
 // on.
 class BitReader {
  public:
@@ -73,13 +73,13 @@ class BitReader {
     }
     return value;
   }
-  // Skips to the next byte; the bits skipped must be zero.
+  // Skips to the next byte; the skipped bits must be zero.
   constexpr void align() {
     if (position_ % 8 != 0 && get(static_cast<unsigned>(8 - position_ % 8)) != 0)
       fail("bits set between two buckets");
   }
   constexpr void fail(const char* what) { wrong_ = wrong_ == nullptr ? what : wrong_; }
-  constexpr const char* wrong() const { return wrong_; }  // the first that was, or null
+  constexpr const char* wrong() const { return wrong_; }  // the first error, or null
   constexpr std::size_t bytes_read() const { return (position_ + 7) / 8; }
   constexpr bool at_end() const { return position_ >= 8 * bytes_.size(); }
 
@@ -92,7 +92,7 @@ class BitReader {
 constexpr std::uint64_t get_elias(BitReader& in) {
   std::uint64_t k = 1;
   while (in.get(1) != 0) {
-    if (k > 40)  // no length of ours has so many bits
+    if (k > 40)  // no length here has that many bits
       in.fail("a number of more than 40 bits");
     else
       k = std::uint64_t{1} << k | in.get(static_cast<unsigned>(k));

@@ -1,7 +1,7 @@
 // Magnitudes as integers: the bits of a float without its sign are ordered like |x|, with infinity
 // above every number and NaN above infinity. Comparing keys needs no special cases, keeps denormals
-// whatever the compiler's flags are, and merges +0 and -0. All NaN have one key: x86 keeps the bits
-// of one that is added to a number, a GPU makes another of it.
+// whatever the compiler's flags are, and merges +0 and -0. All NaNs have one key, because adding a
+// number to a NaN keeps its bits on x86 but not on a GPU.
 #pragma once
 
 #include <bit>
@@ -25,21 +25,21 @@ constexpr std::uint32_t magnitude_key(float value) {
   return key_of_bits(std::bit_cast<std::uint32_t>(value));
 }
 
-// The smallest key of values with |x| >= threshold, and with |x| > threshold.
+// The smallest key of a value with |x| >= threshold.
 constexpr std::uint32_t key_from(double threshold) {
   if (threshold != threshold)
     return no_key;
   if (threshold <= 0)
     return 0;
-  if (threshold >= 0x1p128)  // beyond every number: infinity reaches it
+  if (threshold >= 0x1p128)  // beyond every number: only infinity (and NaN) reaches it
     return infinite_key;
   const float rounded = static_cast<float>(threshold);
   const std::uint32_t key = magnitude_key(rounded);
   return static_cast<double>(rounded) < threshold ? key + 1 : key;
 }
 
-// Frameworks compare a float tensor with a Python number like this: the number is rounded to float
-// first.
+// The smallest key of a value with |x| > threshold, as frameworks compare a float tensor with a
+// Python number: the number is rounded to float first.
 constexpr std::uint32_t key_above(double threshold) {
   const float rounded = static_cast<float>(threshold);
   if (rounded != rounded)
@@ -47,7 +47,7 @@ constexpr std::uint32_t key_above(double threshold) {
   return rounded < 0 ? 0 : magnitude_key(rounded) + 1;  // -0 is not below 0
 }
 
-// 2048 bins, eight per octave, monotone in the magnitude.
+// 2048 bins, eight per octave, which ascend with the magnitude.
 inline constexpr std::size_t bins = 2048;
 constexpr std::uint32_t bin_of(std::uint32_t key) {
   return key >> 20;
@@ -56,8 +56,8 @@ constexpr std::uint32_t first_key(std::uint32_t bin) {
   return bin << 20;
 }
 
-// The density asks for so many elements: the published codes' max(floor(density * d), 1), except
-// that density 0 asks for none.
+// How many elements a density asks for: the published codes' max(floor(density * d), 1), but none
+// for density 0.
 constexpr std::size_t wanted(double density, std::size_t elements) {
   if (density <= 0 || elements == 0)
     return 0;

@@ -1,7 +1,7 @@
-// Sixteen values at a time on a CPU, as the compilers' own vector types (g++ and clang; they become
-// whatever registers there are). Sums over tiles need it: their order is fixed (moments.h), which
-// forbids the compiler the reordering that it would vectorise by, and fast-math, which would allow
-// it, drops denormals and the tests for NaN.
+// Sixteen values at a time on a CPU, in vector types of the compiler (g++ and clang map them to the
+// registers there are). Sums over tiles need them: their order is fixed (moments.h), so the
+// compiler may not reorder them to vectorise; fast-math would allow that, but drops denormals and
+// tests for NaN.
 #pragma once
 
 #include <bit>
@@ -57,9 +57,9 @@ inline Floats floats_of(const Words& bits) {
   return values;
 }
 
-// Vector types cannot say what follows, and processors can do it.
+// Operations below exist in processors but not for vector types.
 
-// The 64-bit products of a factor and the lower halves of eight words.
+// 64-bit products of a factor and the lower halves of eight words.
 using Longs [[gnu::vector_size(64)]] = std::uint64_t;
 inline constexpr std::size_t long_width = 8;
 
@@ -79,7 +79,7 @@ inline Longs products(const Longs& a, std::uint32_t factor) {
 #endif
 }
 
-// Stores the lanes whose bit is set side by side. Overwrites up to lane_width words.
+// Stores the lanes whose bit is set, side by side. Overwrites up to lane_width words.
 inline void store_set(const Words& words, std::uint32_t bits, std::uint32_t* to) {
 #if defined(__AVX512F__)
   _mm512_storeu_si512(to,
@@ -109,7 +109,7 @@ inline std::uint32_t bits_of(const Masks& masks) {
 #endif
 }
 
-// The same of lanes that reach a threshold. (Compilers make masks of lanes of it on the way.)
+// bits_of the lanes that reach a threshold. (Compilers would make a mask vector first.)
 inline std::uint32_t reaching(const Words& words, std::uint32_t threshold) {
 #if defined(__AVX512F__)
   return _mm512_cmpge_epu32_mask((__m512i)words, _mm512_set1_epi32(static_cast<int>(threshold)));

@@ -1,5 +1,5 @@
-// Sums of a tensor and of its magnitudes, in the order of order.h. (One plain float sum over 2^24
-// elements was off by enough for a threshold that selects 13 % too many.)
+// Sums of a tensor and of its magnitudes, in the order of order.h. (With one plain float sum over
+// 2^24 elements a threshold selected 13 % too many.)
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ inline Moments total_of(const LaneSums& partial, std::size_t count) {
   return total;
 }
 
-// Moments of up to one tile, plainly.
+// Moments of up to one tile, one element at a time.
 inline Moments tile_moments_plainly(const float* x, std::size_t count) {
   LaneSums partial;
   for (std::size_t i = 0; i < count; ++i)
@@ -57,7 +57,7 @@ inline Moments tile_moments_plainly(const float* x, std::size_t count) {
   return total_of(partial, count);
 }
 
-// This one has half of the lanes in a vector.
+// The same with vectors, each of which holds half of the lanes.
 inline Moments tile_moments(const float* x, std::size_t count) {
   LaneSums partial;
   const std::size_t whole = count - count % lanes;
@@ -82,7 +82,7 @@ inline Moments tile_moments(const float* x, std::size_t count) {
   return total_of(partial, count);
 }
 
-// Their `top` alone, for those who need no sums.
+// Only `top`, for callers that need no sums.
 inline std::uint32_t tile_top(const float* x, std::size_t count) {
   const std::size_t whole = count - count % lane_width;
   Words tops = {};
@@ -95,10 +95,10 @@ inline std::uint32_t tile_top(const float* x, std::size_t count) {
     top = std::max(top, tops[lane]);
   for (std::size_t i = whole; i < count; ++i)
     top = std::max(top, magnitude_key(x[i]));
-  return std::min(top, nan_key);  // vectors leave NaN their bits
+  return std::min(top, nan_key);  // vectors keep the bits of each NaN
 }
 
-// Plainly: one tile after the other.
+// The reference: one tile after the other.
 inline Moments moments_of(std::span<const float> x) {
   return sum_plainly(x.size(), [&](std::size_t begin, std::size_t count) {
     return tile_moments_plainly(x.data() + begin, count);

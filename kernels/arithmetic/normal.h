@@ -1,6 +1,6 @@
 // The quantile of the normal distribution: Wichura's PPND16 (algorithm AS 241, Applied Statistics
-// 37, 1988), relative error below 1e-15. The standard library has none. It depends on settings
-// only, so the host evaluates it once and every device gets the same number.
+// 37, 1988), relative error below 1e-15. The standard library has none. Its argument depends only
+// on settings, so the host evaluates it once and every device gets the same number.
 #pragma once
 
 #include <cmath>

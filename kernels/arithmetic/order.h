@@ -1,8 +1,7 @@
-// The order in which sums are taken, which is part of what the methods mean, on every device:
-// within a tile 32 running sums in float (element i goes to sum i mod 32, as a warp's lanes do),
-// which are then added in double in lane order; tiles are added in double in tile order, in groups
-// of 256. So CPU, GPU and any number of threads get the same bits, and the error stays that of
-// short sums.
+// The order of sums, which is part of each method's meaning on every device: within a tile, 32
+// running sums in float (element i goes to sum i mod 32, as in the lanes of a warp), added in
+// double in lane order; then tiles, added in double in tile order, in groups of 256. CPU, GPU and
+// any number of threads so get the same bits, and the error stays that of short sums.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +12,13 @@ namespace syncline {
 
 inline constexpr std::size_t lanes = 32;
 
-inline constexpr std::size_t tile_elements = 8192;  // 32 KiB of floats: fits a CPU's first cache
+inline constexpr std::size_t tile_elements = 8192;  // 32 KiB of floats: fit a CPU's L1 cache
 
 constexpr std::size_t tiles_of(std::size_t elements) {
   return (elements + tile_elements - 1) / tile_elements;
 }
 
-// Tiles are added in groups, so that a GPU can add groups side by side.
+// Tiles are added in groups so that a GPU can add groups in parallel.
 inline constexpr std::size_t group_tiles = 256;
 
 template <class Number>
@@ -42,7 +41,7 @@ Sums in_order(const std::vector<Sums>& tiles) {
   return total;
 }
 
-// The sum of sums_of(begin, elements in it) of every tile, one after the other.
+// Adds sums_of(begin, elements in it) of every tile, one after the other.
 template <class SumsOf>
 auto sum_plainly(std::size_t elements, const SumsOf& sums_of) {
   std::vector<decltype(sums_of(elements, elements))> tiles;

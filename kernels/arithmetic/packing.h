@@ -1,4 +1,4 @@
-// Fixed-width codes side by side: element i's lie at bits [i * width, (i + 1) * width) of the
+// Fixed-width codes side by side: element i's code is bits [i * width, (i + 1) * width) of the
 // message, lowest bit first. Eight codes fill `width` whole bytes, so tiles never share a byte.
 #pragma once
 
@@ -13,7 +13,7 @@ constexpr std::size_t packed_bytes(std::size_t elements, unsigned width) {
   return (elements * width + 7) / 8;
 }
 
-// The lowest `width` bits of each of `parts` equal parts of a word.
+// A mask of the lowest `width` bits in each of `parts` equal parts of a word.
 constexpr std::uint64_t low_bits(unsigned parts, unsigned width) {
   std::uint64_t bits = 0;
   for (unsigned i = 0; i < parts; ++i)
@@ -21,8 +21,8 @@ constexpr std::uint64_t low_bits(unsigned parts, unsigned width) {
   return bits;
 }
 
-// Moves the two halves of each of `parts` parts of a word together, `width` bits of either; and
-// apart again.
+// In each of `parts` parts of a word, moves the lowest `width` bits of both halves together;
+// `apart` moves them back.
 template <unsigned parts, unsigned width>
 constexpr std::uint64_t closer(std::uint64_t word) {
   constexpr std::uint64_t low = low_bits(parts, width);
@@ -35,8 +35,8 @@ constexpr std::uint64_t apart(std::uint64_t word) {
   return (word & low) | (word & low << width) << (32 / parts - width);
 }
 
-// Eight codes, one per byte, moved together into the lowest 8 x width bits: neighbours first, then
-// pairs, then fours. And back.
+// Moves eight codes, one per byte, into the lowest 8 x width bits: neighbours first, then pairs,
+// then fours; `spread_out` moves them back.
 template <unsigned width>
 constexpr std::uint64_t closed_up(std::uint64_t codes) {
   return closer<1, 4 * width>(closer<2, 2 * width>(closer<4, width>(codes)));
@@ -47,14 +47,15 @@ constexpr std::uint64_t spread_out(std::uint64_t bits) {
   return apart<4, width>(apart<2, 2 * width>(apart<1, 4 * width>(bits)));
 }
 
-// Room for eight codes; of just their size where there is such a type, which compilers vectorise.
+// A type that holds eight codes: of exactly their size where there is one, because compilers
+// vectorise that.
 template <unsigned width>
 using Packed = std::conditional_t<
     width == 1, std::uint8_t,
     std::conditional_t<width == 2, std::uint16_t,
                        std::conditional_t<width == 4, std::uint32_t, std::uint64_t>>>;
 
-// `count` codes of `width` bits, from the start of a tile.
+// Packs `count` codes of `width` bits, from the start of a tile.
 template <unsigned width>
 void pack(const std::uint8_t* __restrict codes, std::size_t count, std::byte* __restrict out) {
   const std::size_t whole = count / 8, rest = count % 8;
@@ -83,7 +84,8 @@ void unpack(const std::byte* __restrict in, std::size_t count, std::uint8_t* __r
   eight(whole, rest, packed_bytes(rest, width));
 }
 
-// For widths that are a setting: the compiler makes a loop of shifts and masks for each.
+// The same for a width known only at run time. The compiler makes a loop of shifts and masks for
+// each width.
 inline void pack(const std::uint8_t* codes, std::size_t count, unsigned width, std::byte* out) {
   using Pack = void (*)(const std::uint8_t*, std::size_t, std::byte*);
   constexpr Pack of_width[] = {nullptr, pack<1>, pack<2>, pack<3>, pack<4>,
@@ -98,7 +100,7 @@ inline void unpack(const std::byte* in, std::size_t count, unsigned width, std::
   of_width[width](in, count, codes);
 }
 
-// One code, plainly, bit by bit.
+// Packs one code, plainly, bit by bit, into zeros.
 inline void put_code(std::uint8_t code, std::size_t element, unsigned width, std::byte* out) {
   for (unsigned bit = 0; bit < width; ++bit) {
     const std::size_t position = element * width + bit;

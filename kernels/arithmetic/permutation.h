@@ -1,8 +1,8 @@
 // A random permutation of 0 .. n-1 that is computed, not stored: a Feistel network over the next
-// even power of two, walked until it lands below n (Luby and Rackoff 1988; Black and Rogaway 2002).
-// Any entry costs the same, and the first k entries are k distinct elements: exact sampling without
-// replacement, where GRACE draws with replacement and torch.randperm sorts n random numbers. And
-// the elements that a sample of a tensor looks at.
+// even power of two, repeated until the result is below n (Luby and Rackoff 1988; Black and Rogaway
+// 2002). Any entry costs the same, and the first k entries are k distinct elements: exact sampling
+// without replacement, where GRACE draws with replacement and torch.randperm sorts n random
+// numbers. Also the elements that a sample of a tensor reads.
 #pragma once
 
 #include <bit>
@@ -20,7 +20,7 @@ struct Permutation {
 
 constexpr Permutation permutation(const Draw& draw, std::uint64_t size) {
   const unsigned bits = static_cast<unsigned>(std::bit_width(size > 1 ? size - 1 : 1));
-  // The counter of all ones: elements never reach it, so these bits are used nowhere else.
+  // The counter of all ones, which no element has, so these bits are used nowhere else.
   return {random_words(draw, ~std::uint64_t{0}), (bits + 1) / 2, size};
 }
 
@@ -46,8 +46,8 @@ constexpr std::uint64_t permuted(const Permutation& p, std::uint64_t i) {
   return i;
 }
 
-// The elements a sample looks at: one at random out of each of m equal strata, so that a tensor
-// made of layers of different scale is covered in proportion.
+// The element that a sample reads in one stratum: random within each of `samples` equal strata, so
+// that layers of different scale are covered in proportion.
 constexpr std::size_t sampled_element(const Draw& draw, std::size_t elements, std::size_t samples,
                                       std::size_t stratum) {
   const std::uint64_t begin = std::uint64_t{stratum} * elements / samples;

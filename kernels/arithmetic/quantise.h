@@ -1,9 +1,9 @@
-// The arithmetic of stochastic rounding, shared by every quantiser and every device.
+// Stochastic rounding, shared by every quantiser and every device.
 //
-// A bucket is scaled by levels / scale, so its magnitudes lie in [0, levels]; each goes to one of
-// its two neighbours, up with probability equal to the fraction. A bucket whose scale is below
-// 2^-100 is sent as zeros, because levels / scale would overflow: the error is below 2^-100 per
-// element.
+// A bucket is multiplied by levels / scale, so its magnitudes lie in [0, levels]; each is rounded
+// to one of its two neighbours, up with probability equal to the fraction. A bucket whose scale is
+// below 2^-100 is sent as zeros, because levels / scale would overflow: the error is below 2^-100
+// per element.
 #pragma once
 
 #include <cmath>
@@ -16,19 +16,19 @@
 
 namespace syncline {
 
-// levels / scale, or 0 for a scale that is too small, infinite or NaN (whatever the codes are then,
-// a scale that is not finite tells the receiver).
+// levels / scale, or 0 for a scale that is too small, infinite or NaN (a non-finite scale in the
+// message tells the receiver, whatever the codes are).
 constexpr float inverse_unit(float scale, int levels) {
   return scale >= 0x1p-100f && scale <= 0x1.fffffep127f ? static_cast<float>(levels) / scale : 0.0f;
 }
 
-// The fraction from which 16 random bits round up; half a step is added so that they are centred.
+// 16 random bits round fractions from here on up; half a step is added to centre the edges.
 constexpr float edge_of(std::uint32_t random) {
   return (static_cast<float>(random) + 0.5f) * 0x1p-16f;
 }
 
-// The words that random16 takes its bits from, of one block of elements: 32 counters side by side.
-// Each word has 64 bits to itself on the way, of which the upper half is whatever was left there.
+// The words from which random16 takes its bits, for one block of elements: 32 counters side by
+// side. Each word sits in 64 bits during the computation; the upper half is ignored.
 inline constexpr std::size_t block_words = random_block / 2;
 
 inline void random_words_of_block(const Draw& draw, std::uint64_t block, std::uint32_t* out) {
@@ -62,8 +62,8 @@ inline void random_words_of_block(const Draw& draw, std::uint64_t block, std::ui
   }
 }
 
-// For the elements of a tile, which are at `u` and are fetched meanwhile: drawing takes about as
-// long as memory does. `out` has room for whole blocks.
+// The random words of a tile's elements. Prefetches the elements, at `u`, because drawing takes
+// about as long as fetching them. `out` has room for whole blocks.
 inline void random_words_of_tile(const Draw& draw, std::size_t begin, std::size_t count,
                                  const float* u, std::uint32_t* out) {
   for (std::size_t at = 0; at < count; at += random_block) {
@@ -73,7 +73,8 @@ inline void random_words_of_tile(const Draw& draw, std::size_t begin, std::size_
   }
 }
 
-// random16 of element i of that tile, and of sixteen from i on, where i is a multiple of them.
+// random16 of element i of that tile; the next function: of sixteen elements from i on, where i is
+// a multiple of 16.
 inline std::uint32_t random16_in(const std::uint32_t* words, std::size_t i) {
   const std::size_t slot = i / 32 % 8;
   return words[i / random_block * block_words + slot / 2 * 32 + i % 32] >> slot % 2 * 16 & 0xffffu;
@@ -86,10 +87,11 @@ inline Masks sixteen_random16_in(const std::uint32_t* words, std::size_t i) {
   return (Masks)(here >> static_cast<std::uint32_t>(slot % 2 * 16) & 0xffffu);
 }
 
-// The level |v| goes to.
+// The level to which |v| is rounded.
 constexpr std::uint32_t level_of(float v, float inverse, int levels, std::uint32_t random) {
   const float scaled = absolute_value(v) * inverse;
-  // Also replaces NaN: the comparison is false for it, and no NaN may be converted to an integer.
+  // Also replaces NaN, for which the comparison is false: a NaN must not be converted to an
+  // integer.
   const float clipped = scaled < static_cast<float>(levels) ? scaled : static_cast<float>(levels);
   const std::int32_t low = static_cast<std::int32_t>(clipped);
   const float fraction = clipped - static_cast<float>(low);
@@ -100,14 +102,14 @@ inline Floats edges_of(const Masks& random) {
   return (__builtin_convertvector(random, Floats) + 0.5f) * 0x1p-16f;
 }
 
-// This one makes sixteen levels at once.
+// The same for sixteen values.
 inline Masks level_of(const Floats& v, float inverse, int levels, const Masks& random) {
   const Floats top = Floats{} + static_cast<float>(levels);
   const Floats scaled = floats_of(keys_of(v)) * inverse;
   const Floats clipped = scaled < top ? scaled : top;
   const Masks low = __builtin_convertvector(clipped, Masks);
   const Floats fraction = clipped - __builtin_convertvector(low, Floats);
-  return low - (fraction > edges_of(random));  // a comparison that holds is -1
+  return low - (fraction > edges_of(random));  // a true comparison is -1
 }
 
 constexpr float from_level(std::uint32_t level, bool negative, float unit) {
@@ -120,8 +122,8 @@ inline Floats from_level(const Masks& level, const Masks& negative, float unit) 
   return negative ? -magnitude : magnitude;
 }
 
-// This stays behind; nothing does where the scale is not finite, which would poison the residual
-// for ever.
+// What stays in the residual; nothing where the scale is not finite, since that would stay for
+// ever.
 inline float left_behind(float u, float sent) {
   return std::isfinite(sent) ? u - sent : 0.0f;
 }

@@ -1,7 +1,7 @@
-// The sign methods mean this: one bit per element (set: u >= 0), preceded by one or two scales, and
-// a residual that is kept lazily: the bits do not depend on the scale, so one pass of 12.13 bytes
-// per element does everything (g and e read, u and a bit written). Message: scales (fp32), then 32
-// signs per word.
+// The sign methods: one bit per element (set: u >= 0), after one or two scales, and a residual from
+// which the sent scales are subtracted only at the next step. The bits do not depend on the scale,
+// so one pass of 12.13 bytes per element does everything (g and e read, u and a bit written).
+// Message: scales (fp32), then 32 signs per word.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace syncline {
 
-struct SignSums {  // over u >= 0, and over the rest; NaN is in the rest
+struct SignSums {  // over u >= 0, and over the others, NaN included
   double positive = 0;
   double negative = 0;
   double positives = 0;
@@ -30,7 +30,7 @@ constexpr SignScales one_scale(const SignSums& sums) {
   return {mean, -mean};
 }
 
-// 1-bit SGD: the mean of either side.
+// 1-bit SGD: the mean of each side.
 constexpr SignScales two_scales(const SignSums& sums) {
   return {sums.positives > 0 ? static_cast<float>(sums.positive / sums.positives) : 0.0f,
           sums.negatives > 0 ? static_cast<float>(sums.negative / sums.negatives) : 0.0f};

@@ -10,7 +10,7 @@ namespace syncline {
 
 inline void put_value(float value, Precision precision, std::byte* out) {
   if (precision == Precision::fp32) {
-    // One NaN: which of two a sum keeps differs between compilers and devices.
+    // One NaN for all: which of two NaNs a sum keeps differs between compilers and devices.
     if (value != value)
       value = std::numeric_limits<float>::quiet_NaN();
     std::memcpy(out, &value, sizeof value);

@@ -1,8 +1,8 @@
-// Error feedback and top-k by CUB's radix sort of (key, index) pairs, the fastest full sort there
-// is: about 88 bytes per element, 12 to add, 8 to write keys and indices, 68 in the sort (the keys
-// once for their histograms, then four passes that read and write both). And by CUB's selection,
-// where it has one without a race (from CCCL 3.4.3 on): 24 to 28 bytes, 12 to add, 4 to write keys,
-// which it reads two or three times.
+// Error feedback and top-k by CUB's radix sort of (key, index) pairs, the fastest full sort: about
+// 88 bytes per element, 12 to add, 8 to write keys and indices, 68 in the sort (the keys once for
+// their histograms, then four passes that read and write both). Also by CUB's selection, from CCCL
+// 3.4.3 on, where it has no race: 24 to 28 bytes, 12 to add, 4 to write keys, which it reads two or
+// three times.
 #include <cub/device/device_radix_sort.cuh>
 
 #include "kernels/calibrate/rival.cuh"
@@ -34,7 +34,7 @@ __global__ void take_kernel(const std::uint32_t* indices, std::size_t k, float* 
   u[indices[i]] = 0;
 }
 
-// With a null `room`, CUB only says how many bytes it needs.
+// With a null `room`, CUB only returns the number of bytes it needs.
 std::size_t sort_key_pairs(void* room, std::size_t bytes, std::uint32_t* words, std::size_t n,
                            void* stream) {
   check_cuda(cub::DeviceRadixSort::SortPairsDescending(room, bytes, words, words + n, words + 2 * n,
@@ -64,7 +64,7 @@ const Registered<DeviceBaseline> cub_sort{{.name = "baseline-cub-radix-pairs",
                                            .check = expect_largest}};
 
 #ifdef SYNCLINE_CUB_TOPK
-// Keys without a sign bit, moved up: CUB takes digits from the top.
+// Keys without the sign bit, shifted up: CUB takes digits from the top.
 __global__ void upper_key_kernel(const float* g, float* u, std::size_t elements,
                                  std::uint32_t* keys) {
   const std::size_t i = grid_thread();
@@ -74,8 +74,8 @@ __global__ void upper_key_kernel(const float* g, float* u, std::size_t elements,
   keys[i] = magnitude_key(u[i]) << 1;
 }
 
-// From n keys: k of them and where they were. With a null `room`, CUB only says how many bytes it
-// needs.
+// Selects k of n keys, with their places. With a null `room`, CUB only returns the number of bytes
+// it needs.
 std::size_t select_pairs(void* room, std::size_t bytes, std::uint32_t* words, std::size_t n,
                          std::size_t k, void* stream) {
   namespace wanted = cuda::execution;

@@ -1,5 +1,5 @@
-// Error feedback and top-k as one would write it with Thrust: add, magnitudes, sort everything with
-// its index, take the first k, set the residual to zero there.
+// Error feedback and top-k with plain Thrust: add, take magnitudes, sort all with their indices,
+// take the first k, set the residual to zero there.
 #include <thrust/sequence.h>
 #include <thrust/sort.h>
 
@@ -14,7 +14,7 @@ struct KeyOf {
   __device__ std::uint32_t operator()(float value) const { return magnitude_key(value); }
 };
 
-// Keys, indices, and a second of both for the sort.
+// Keys and indices, twice for the sort.
 std::size_t thrust_workspace(std::size_t elements) {
   return 16 * elements + (std::size_t{64} << 20);
 }

@@ -1,4 +1,4 @@
-// syncline-calibrate: what compressors cost on this device. The parts of the program.
+// The parts of syncline-calibrate, which measures what compressors cost on this device.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace syncline {
 
 struct CalibrateOptions {
   std::string device = "cpu";
-  std::string out, append, resume;  // one of them is the table
+  std::string out, append, resume;  // exactly one is given: the table
   std::string model;
   std::vector<std::string> compressors, densities, bits, distributions;
   std::map<std::string, std::vector<std::string>> set;  // other options, by name
   std::vector<std::size_t> sizes;
-  std::string command;  // what was asked for, but for where it goes and how long it may take
+  std::string command;  // as given, without where the table goes and the budget
   double budget_s = std::numeric_limits<double>::infinity();
-  int threads = 0;  // 0: what there is
+  int threads = 0;  // 0: all
   bool baselines = true;
 };
 
-// Throws std::invalid_argument on anything that is not allowed.
+// Throws std::invalid_argument for anything that is not allowed.
 CalibrateOptions parsed_options(const std::vector<std::string>& arguments);
 std::string usage();
 const std::string& table_path(const CalibrateOptions& options);
@@ -38,36 +38,36 @@ struct Cell {
 };
 std::vector<Cell> cells_of(const CalibrateOptions& options);
 
-// Gradients by name of distribution. `steady` and plain ones start from different states, see
-// measure.
+// Gradients by name of their distribution. starting_state says how `steady` differs from the
+// others.
 const std::vector<std::string>& gradient_names();
 Values gradient_of(const std::string& distribution, std::size_t elements, std::uint64_t seed);
 
-// Ready to be measured: steady is after ten steps of error feedback, the others have nothing left
-// over.
+// The state before a measured encoding: after ten steps of error feedback for `steady`, empty for
+// the others.
 State starting_state(const Cell& cell, const std::string& distribution, std::size_t elements);
 
 struct Timing {
   double median = 0, p10 = 0, p90 = 0;
-  bool quiet = false;  // the spread became small
+  bool quiet = false;  // the spread became small enough
 };
 
-// Median of what `sample` says, until the spread between the quartiles is a small share of it or
-// the patience ends.
+// The median of calls of `sample`, repeated until the quartiles are closer than a small share of it
+// or the patience ends.
 Timing timed_samples(const std::function<double()>& sample, double patience_seconds,
                      double small_spread);
 
-// A further message is a sixteenth of what this many messages take longer than one.
+// The time of a further message: a sixteenth of what this many messages take longer than one.
 inline constexpr std::size_t messages_of_slope = 17;
 Timing further_message(const Timing& one, const Timing& many);
-double further_s(double one_s, double many_s);  // a nanosecond at least, which no timing shows
+double further_s(double one_s, double many_s);  // at least a nanosecond, the least a timing shows
 
-// These write the table while they measure it, and return the program's exit code.
+// Write the table while measuring, and return the program's exit code.
 int measure_on_cpu(const CalibrateOptions& options);
 int measure_on_cuda(const CalibrateOptions& options);
 CostTable modelled(const CalibrateOptions& options);
 
-// "2026-11-21", and the commit of the sources where git can tell.
+// today(): "2026-11-21"; commit(): of the sources, if git knows it.
 std::string today();
 std::string commit();
 

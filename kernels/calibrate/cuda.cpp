@@ -1,4 +1,4 @@
-// Measuring on a GPU: the same table, the same checks; kernels come from the device registry.
+// Measures on a GPU: the same table and the same checks; kernels come from the device registry.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -22,11 +22,12 @@ const DeviceRuntime& usable_runtime() {
   return runtime;
 }
 
-// On large tensors the reference takes seconds to minutes, in which a GPU would only wait.
+// Above this size results are compared with the CPU version: the reference takes seconds to
+// minutes, in which the GPU would only wait.
 constexpr std::size_t large = std::size_t{1} << 22;
 
-// The bytes of the message. They must equal the reference's, or, on a large tensor, those of the
-// CPU version, which tests compare with the reference.
+// Returns the bytes of the message, which must equal those of the reference or, on a large tensor,
+// of the CPU version, which tests compare with the reference.
 double check(const DeviceRuntime& runtime, const DeviceCompressor& device, const Cell& cell,
              std::span<const float> gradient, const State& start) {
   State expected_state = start, got_state = start;
@@ -43,8 +44,8 @@ double check(const DeviceRuntime& runtime, const DeviceCompressor& device, const
 
 constexpr double patience_seconds = 5, small_spread = 0.02, warm_seconds = 1;
 
-// Times on a device whose clocks are those of work: before the first timing it works for a second,
-// and before each one for as long as it was idle meanwhile, while the CPU made and checked data.
+// Times on a device at its working clocks: the device works for a second before the first timing,
+// and before each other one for as long as it was idle while the CPU made and checked data.
 class WarmTimer {
  public:
   explicit WarmTimer(const DeviceRuntime& runtime)
@@ -83,7 +84,7 @@ class WarmTimer {
   std::chrono::steady_clock::time_point busy_until_ = std::chrono::steady_clock::now();
 };
 
-struct CudaRun {  // one table in the making
+struct CudaRun {  // one table being made
   const DeviceRuntime& runtime;
   WarmTimer& timer;
   GrowingTable& table;
@@ -116,7 +117,7 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
       further_message(one, time_of(messages_of_slope)));
 }
 
-// A baseline is told this of its settings: how many elements the cell sends, or its rank.
+// The argument `k` of a baseline: how many elements the cell sends, or its rank.
 std::size_t size_of(const Cell& cell, std::size_t elements) {
   if (has_density(*cell.compressor))
     return wanted(density_of(cell.settings), elements);
@@ -129,7 +130,7 @@ const std::string published = "published-";
 
 const std::string published_operation = "encode-as-published";
 
-// The published code of a compressor: the chain of its operations.
+// Measures the published code of a compressor, as a chain of operations.
 void measure_as_published(const Cell& cell, const DeviceBaseline& chain, std::size_t elements,
                           const CudaRun& run) {
   const Compressor& compressor = *cell.compressor;
@@ -141,7 +142,7 @@ void measure_as_published(const Cell& cell, const DeviceBaseline& chain, std::si
       run.timer.timed(run.runtime.baseline_sampler(chain, gradient, size_of(cell, elements))));
 }
 
-// A user would pick one of these without us.
+// Measures what a user would run without this project.
 void measure_baseline(const DeviceBaseline& baseline, std::size_t elements,
                       const std::string& density, const CudaRun& run) {
   const Values gradient = gradient_of("gauss", elements, 1);

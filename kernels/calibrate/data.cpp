@@ -1,4 +1,5 @@
-// The gradients that kernels are measured with. Made from Philox, so they are the same everywhere.
+// The gradients that kernels are measured with. Made from Philox, so that they are the same
+// everywhere.
 #include <cmath>
 
 #include "kernels/arithmetic/normal.h"

@@ -21,14 +21,15 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// A file is replaced as often as rows are added; a pipe or a terminal gets the whole table, once.
+// A regular file is replaced whenever rows are added; a pipe or a terminal gets the whole table
+// once.
 bool grows(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   return !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
 }
 
-// One line on a terminal, rewritten; else a line for every twentieth measurement.
+// On a terminal, one line that is rewritten; elsewhere, a line for every twentieth measurement.
 void show_progress(std::size_t done, std::size_t all, double seconds, const std::string& what) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal)
@@ -38,7 +39,7 @@ void show_progress(std::size_t done, std::size_t all, double seconds, const std:
     std::fprintf(stderr, "[%zu/%zu, %.0f s] %s\n", done, all, seconds, what.c_str());
 }
 
-// "at 65536 elements cat, topk; at 262144 elements cat".
+// For example "at 65536 elements cat, topk; at 262144 elements cat".
 std::string named(const std::vector<const Measurement*>& measurements) {
   std::map<std::size_t, std::vector<std::string>> names;
   for (const Measurement* one : measurements)
@@ -61,7 +62,7 @@ void require_same(const CostTable& table, const std::string& key, const std::str
   if (table.about(key) != ours)
     throw std::invalid_argument(std::string(option) + " " + table.path + ": its " + key + " is '" +
                                 table.about(key) + "', here it is '" + ours +
-                                "': allowed is the same");
+                                "': these must be equal");
 }
 
 std::size_t take_rows(const std::vector<CostRow>& rows, CostTable& table) {
@@ -75,9 +76,10 @@ std::size_t take_rows(const std::vector<CostRow>& rows, CostTable& table) {
 }
 
 void say_written(const CalibrateOptions& options, std::size_t rows, std::size_t older) {
-  std::printf("%s %zu rows to %s%s\n", options.out.empty() ? "added" : "wrote", rows,
-              table_path(options).c_str(),
-              older == 0 ? "" : (", " + std::to_string(older) + " of them for older ones").c_str());
+  std::printf(
+      "%s %zu rows to %s%s\n", options.out.empty() ? "added" : "wrote", rows,
+      table_path(options).c_str(),
+      older == 0 ? "" : (", " + std::to_string(older) + " of them replacing older ones").c_str());
 }
 
 void say_nothing_came(const CalibrateOptions& options, const char* why) {
@@ -165,7 +167,7 @@ void GrowingTable::make(const Measurement& one) {
 int GrowingTable::measure(const std::vector<Measurement>& all, const MeasuringMethod& method) {
   method_ = method;
   const bool growing = grows(table_path(options_));
-  std::set<CostRow::Key> known;  // of before: what is added to a table is measured again
+  std::set<CostRow::Key> known;  // rows of an earlier run; --append measures all again
   if (!options_.resume.empty())
     for (const CostRow& row : table_.rows)
       known.insert(row.key());
@@ -210,9 +212,9 @@ int GrowingTable::finish(std::size_t measurements) {
     std::fprintf(stderr, "left out, %zu of %zu measurements (see above)\n", left_out_.size(),
                  measurements);
   if (!changes)
-    say_nothing_came(options_, measurements == 0   ? "nothing of it can be measured on this device"
+    say_nothing_came(options_, measurements == 0   ? "this device can measure none of it"
                                : left_out_.empty() ? "no measurement was reached"
-                                                   : "all was left out");
+                                                   : "everything was left out");
   return left_out_.empty() && changes ? 0 : 1;
 }
 

@@ -1,6 +1,6 @@
-// A cost table that grows on the disk, measurement by measurement: whatever ends the program leaves
-// the rows that there were. Until the last one its header says `unfinished`, which no simulation
-// reads (cost_table.h).
+// A cost table that grows on disk, measurement by measurement: if the program ends early, the rows
+// measured before stay. Until the last one its header says `unfinished`, and simulations refuse it
+// (cost_table.h).
 #pragma once
 
 #include <chrono>
@@ -12,58 +12,58 @@
 
 namespace syncline {
 
-// Rows that are measured together, or not at all.
+// Rows that are measured together or not at all.
 struct Measurement {
   std::string name, distribution;  // "topk", "gauss"
   std::size_t elements = 0;
   std::vector<CostRow::Key> rows;
-  std::function<void()> make;  // calls GrowingTable::add for each of these
+  std::function<void()> make;  // calls GrowingTable::add for each row
 
   std::string what() const {
     return name + ", " + distribution + ", " + std::to_string(elements) + " elements";
   }
 };
 
-// What measuring a cell adds.
+// The keys of the rows that measuring a cell adds.
 std::vector<CostRow::Key> rows_of(const Cell& cell, std::size_t elements,
                                   const std::string& distribution);
 
-// Throws std::invalid_argument unless the table's header says `ours` of `key`.
+// Throws std::invalid_argument unless the table's header has the value `ours` for `key`.
 void require_same(const CostTable& table, const std::string& key, const std::string& ours,
                   const char* option);
-// Puts rows into a table, in place of older ones of the same key; returns how many of those.
+// Puts rows into a table, in place of older rows with the same key; returns the number replaced.
 std::size_t take_rows(const std::vector<CostRow>& rows, CostTable& table);
 void say_written(const CalibrateOptions& options, std::size_t rows, std::size_t older);
-// That there are no rows, of which compressors, and why: the program then ends with 1.
+// Reports that there are no rows, for which compressors, and why; the program then ends with 1.
 void say_nothing_came(const CalibrateOptions& options, const char* why);
 
 using HeaderLines = std::vector<std::pair<std::string, std::string>>;
 
-inline const std::string clocks_key = "clocks";  // a line for each run that the table is of
+inline const std::string clocks_key = "clocks";  // one line per run in the table
 
 struct MeasuringMethod {
   double copy_bandwidth = 0;                // bytes read and written per second
   std::string cold_cache;                   // "64 MiB written"
   std::string small_spread;                 // "10 %"
-  std::function<HeaderLines()> notes = {};  // more to say of the measurements so far
-  // Why nothing more can be measured after a failure; empty: it can.
+  std::function<HeaderLines()> notes = {};  // header lines about the measurements so far
+  // After a failure, why nothing more can be measured; empty: measuring can go on.
   std::function<std::string()> lost = {};
 };
 
 class GrowingTable {
  public:
-  // `machine`: the device, the driver and the toolkit. Reads the table that is to be gone on with,
-  // or added to; throws std::exception where that is of another device, command or commit.
+  // `machine`: device, driver and toolkit. Reads the table to resume or to append to; throws
+  // std::exception if that table is of another device, command or commit.
   GrowingTable(const CalibrateOptions& options, HeaderLines machine);
 
-  // One row of the measurement that is being made.
+  // Adds one row of the measurement being made.
   void add(const std::string& name, const std::string& settings, const std::string& operation,
            std::size_t elements, double bytes_moved, double wire_bytes,
            const std::string& distribution, const Timing& timing);
 
-  // Makes what is missing, one after the other. What cannot be measured is reported and left out,
-  // what comes after the budget is named. Returns the program's exit code: 1 where something was
-  // left out, or where nothing came of it.
+  // Makes the missing measurements in order. Reports and leaves out those that fail, and names
+  // those not reached within the budget. Returns the program's exit code: 1 if something was left
+  // out or no row was added.
   int measure(const std::vector<Measurement>& all, const MeasuringMethod& method);
 
  private:
@@ -76,7 +76,7 @@ class GrowingTable {
   HeaderLines machine_, older_clocks_;
   MeasuringMethod method_;
   CostTable table_;
-  std::vector<CostRow> fresh_;  // of the measurement that is being made
+  std::vector<CostRow> fresh_;  // of the measurement being made
   std::size_t fresh_noisy_ = 0, noisy_ = 0, added_ = 0, replaced_ = 0;
   std::vector<std::string> left_out_;
   std::vector<const Measurement*> not_reached_;

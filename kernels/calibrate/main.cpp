@@ -1,5 +1,5 @@
 // syncline-calibrate: measures compressors on this machine's CPU or GPU and writes the cost table
-// that simulations use. It builds alone from kernels/, since GPU machines rarely have SimGrid.
+// that simulations read. Builds from kernels/ alone, since GPU machines rarely have SimGrid.
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -28,13 +28,13 @@ int run(const CalibrateOptions& options) {
   const std::string& path = table_path(options);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   remove_unfinished(folder.empty() ? "." : folder.string());
-  check_place(path);  // a place that cannot be written is refused before anything is measured
+  check_place(path);  // refuse a place that cannot be written before measuring
   if (options.model.empty())
     return options.device == "cuda" ? measure_on_cuda(options) : measure_on_cpu(options);
   CostTable table = modelled(options);
   const std::size_t rows = table.rows.size();
   if (rows == 0) {
-    say_nothing_came(options, "a model counts the bytes that kernels move");
+    say_nothing_came(options, "none of these has formulas for a model");
     return 1;
   }
   std::size_t older = 0;

@@ -1,5 +1,5 @@
-// Measuring on the CPU: every answer is compared with the reference first, then timed with cold
-// caches, encode and decode apart, beside what a user would reach for without us.
+// Measures on the CPU: every answer is compared with the reference, then timed with cold caches,
+// encode and decode separately, next to what a user would run without this project.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -22,9 +22,9 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Writes more than a core's own caches hold. (Not more than the third level holds: on a shared host
-// that belongs to others, too, and writing three times its 480 MB before every sample would take
-// longer than all measurements.)
+// Bytes written to empty the caches: more than a core's own caches hold, but not more than the
+// third level. On a shared host that belongs to others, too, and writing three times its 480 MB
+// before every sample would take longer than all measurements.
 constexpr std::size_t eviction_bytes = std::size_t{64} << 20;
 
 void evict() {
@@ -55,7 +55,7 @@ void check(const Cell& cell, std::span<const float> gradient, const State& start
         std::to_string(gradient.size()) + " elements differs from its reference: not measured");
 }
 
-// Median seconds of `work`, after `prepare` and with cold caches, until the spread is small or the
+// Times `work`, each time after `prepare` and with cold caches, until the spread is small or the
 // patience ends.
 Timing timed(const std::function<void()>& prepare, const std::function<void()>& work) {
   return timed_samples(
@@ -69,7 +69,7 @@ Timing timed(const std::function<void()>& prepare, const std::function<void()>& 
       0.6, 0.1);
 }
 
-// Messages of this gradient begun at other elements: alike, with other places.
+// Messages of this gradient rotated by different amounts: alike, but with other places.
 std::vector<Message> other_messages(const Cell& cell, const Values& gradient, const State& start,
                                     std::size_t count) {
   std::vector<Message> messages(count);
@@ -132,7 +132,8 @@ Timing timed_copy(const Values& from, Values& to) {
                });
 }
 
-// A user would pick these without us: a copy, and the k largest by the standard library.
+// Measures what a user would run without this project: a copy, and the k largest by the standard
+// library.
 void measure_baselines(std::size_t elements, const std::string& density, GrowingTable& table) {
   const Values g = gradient_of("gauss", elements, 1);
   Values copy(elements);
@@ -170,9 +171,9 @@ std::string processor() {
   return "unknown processor";
 }
 
-// A machine that swaps measures its disk, or ends the program.
+// A machine that swaps would measure its disk, or kill the program.
 void require_memory_for(std::size_t elements) {
-  // Gradient, sums, message and sort's copies: measured. And messages as long as the gradient.
+  // Gradient, sums, message and the sort's copies (measured), and messages as long as the gradient.
   constexpr double bytes_per_element = 40 + 4 * messages_of_slope;
   const double bytes = bytes_per_element * static_cast<double>(elements);
   const double allowed_bytes =
@@ -181,8 +182,8 @@ void require_memory_for(std::size_t elements) {
     return;
   char text[160];
   std::snprintf(text, sizeof text,
-                "--sizes %zu: measuring takes about %.3g GB of memory: allowed are %.3g GB, half "
-                "of this machine's",
+                "--sizes %zu: measuring takes about %.3g GB of memory: at most %.3g GB are "
+                "allowed, half of this machine's",
                 elements, bytes / 1e9, allowed_bytes / 1e9);
   throw std::invalid_argument(text);
 }

@@ -1,5 +1,5 @@
-// Tables for devices that are not at hand: bytes over rates that others measured, plus launches.
-// The formula stands in the header of every table, and the provenance says `modelled`.
+// Tables for devices that are not at hand: bytes divided by rates that others measured, plus
+// launches. Every table's header has the formula and the provenance `modelled`.
 #include <cstdio>
 #include <set>
 
@@ -11,7 +11,7 @@ namespace syncline {
 CostTable modelled(const CalibrateOptions& options) {
   const DeviceRates& device = rated_device(options.model);
   CostTable table;
-  // No date and no commit: the same program writes the same file, which a test checks.
+  // No date and no commit, so that the same program writes the same file; a test checks that.
   table.header = {
       {"device", device.description},
       {"driver", "none"},
@@ -46,7 +46,7 @@ CostTable modelled(const CalibrateOptions& options) {
     if (!traffic.encode) {
       if (said.insert(compressor.name).second)
         std::fprintf(stderr,
-                     "%s does not say what bytes its kernels move (traffic in "
+                     "%s has no formulas for what its kernels move (traffic in "
                      "kernels/compressors/%s.cpp): left out\n",
                      compressor.name.c_str(), compressor.name.c_str());
       continue;
@@ -65,7 +65,7 @@ CostTable modelled(const CalibrateOptions& options) {
       const LowToHigh many =
           device.seconds(traffic.decode(cell.settings, elements, messages_of_slope));
       const double typical_s = further_s(one.typical, many.typical);
-      // One message alone may fit into the L2.
+      // One message alone may fit into the L2, so the ends are kept on their sides of `typical_s`.
       add(further_operation, {std::min(further_s(one.low, many.low), typical_s), typical_s,
                               std::max(further_s(one.high, many.high), typical_s)});
       const MemoryTraffic::Chain& published = traffic.published;

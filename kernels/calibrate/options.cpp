@@ -10,7 +10,7 @@
 namespace syncline {
 namespace {
 
-// What stands twice in a list is measured once: a table says it once.
+// A value given twice is measured once: a table has one row per key.
 template <class Value>
 void add_once(std::vector<Value>& values, const Value& value) {
   if (std::find(values.begin(), values.end(), value) == values.end())
@@ -30,7 +30,7 @@ std::vector<std::string> list_of(const std::string& text) {
   throw std::invalid_argument(option + " " + brief(value) + ": allowed are " + allowed);
 }
 
-// "65536", or "2^16".
+// Reads "65536" or "2^16".
 std::size_t size_of(const std::string& text) {
   const auto exponent = number_in<unsigned>(text.starts_with("2^") ? text.substr(2) : "");
   const double size = exponent ? std::exp2(*exponent) : number_in(text).value_or(0);
@@ -95,12 +95,12 @@ void set(CalibrateOptions& options, const std::string& option, const std::string
     for (const std::string& size : list_of(value))
       add_once(options.sizes, size_of(size));
   } else {
-    throw std::invalid_argument("unknown option " + brief(option) +
-                                ": see --help for those there are");
+    throw std::invalid_argument("unknown option " + brief(option) + ": --help lists the options");
   }
 }
 
-// Each name must be a option of a chosen compressor, and not have an option of its own.
+// Each --set name must be an option of a chosen compressor and not have a command-line option of
+// its own.
 void check_set(const CalibrateOptions& options) {
   std::set<std::string> known;
   for (const std::string& name : options.compressors)
@@ -113,7 +113,7 @@ void check_set(const CalibrateOptions& options) {
              known.empty() ? "none for these compressors" : listed({known.begin(), known.end()}));
 }
 
-// What the chosen compressors do not have is checked by those that do: the baselines use it.
+// Some compressor must allow each value, a chosen one or not: the baselines use the values too.
 void check_values(const std::string& option_name, const std::vector<std::string>& values) {
   for (const std::string& value : values) {
     std::string problem;
@@ -132,8 +132,8 @@ void check_values(const std::string& option_name, const std::vector<std::string>
   }
 }
 
-// The tables in profiles/ hold these: the sizes and densities that simulations ask for, with room
-// around them.
+// The sizes and densities that the tables in profiles/ hold: those that simulations ask for, with a
+// margin.
 void set_defaults_of_model(CalibrateOptions& options, bool all_compressors) {
   options.sizes.clear();
   for (int power = 0; power <= 30; power += 2)
@@ -166,28 +166,32 @@ std::vector<std::map<std::string, std::string>> combinations(
 
 std::string usage() {
   return "syncline-calibrate measures what compressors cost on this device.\n"
-         "  --out FILE              the cost table to write, row by row; or one of these two:\n"
+         "  --out FILE              write this cost table, row by row; or use one of these two:\n"
          "  --append FILE           add the rows to this table\n"
-         "  --resume FILE           go on with a table of the same command that was not finished\n"
-         "  --budget SECONDS        begin nothing after them; what was not reached is named\n"
+         "  --resume FILE           finish a table that the same command has begun\n"
+         "  --budget SECONDS        begin no measurement after this time; the table names what it "
+         "lacks\n"
          "  --device cpu|cuda       default cpu\n"
-         "  --model NAME            write a modelled table instead of measuring, of " +
+         "  --model NAME            write a modelled table instead of measuring, for " +
          listed(rated_names()) +
          ";\n"
-         "                          sizes, densities and settings are then by default those of\n"
+         "                          sizes, densities and settings default to those of the tables "
+         "in\n"
          "                          kernels/profiles\n"
          "  --compressors a,b       default all: " +
          listed(Registered<Compressor>::names()) +
          "\n"
-         "  --sizes 2^16,2^20       elements; default 2^8,2^12,2^16,2^18,2^20,2^22,2^24\n"
-         "  --densities 0.001,0.01  for those that take one (default these two)\n"
-         "  --bits 4                for those that take them (default 4)\n"
-         "  --set rank=2,rank=4     any other of their parameters; a name again is one more value\n"
-         "  --distributions gauss   of the gradients; default gauss,steady, out of " +
+         "  --sizes 2^16,2^20       numbers of elements; default "
+         "2^8,2^12,2^16,2^18,2^20,2^22,2^24\n"
+         "  --densities 0.001,0.01  for compressors with a density (default: these two)\n"
+         "  --bits 4                for compressors with bits (default: 4)\n"
+         "  --set rank=2,rank=4     their other parameters; repeat a name to add a value\n"
+         "  --distributions gauss   of the gradients; default gauss,steady; one or more of " +
          listed(gradient_names()) +
          "\n"
-         "  --threads N             default: what the machine has\n"
-         "  --baselines on|off      memcpy, std::nth_element and std::sort too; default on\n";
+         "  --threads N             default: all that the machine has\n"
+         "  --baselines on|off      also measure memcpy, std::nth_element and std::sort; default "
+         "on\n";
 }
 
 const std::string& table_path(const CalibrateOptions& options) {
@@ -210,7 +214,7 @@ CalibrateOptions parsed_options(const std::vector<std::string>& arguments) {
         return true;
     return false;
   };
-  if (given("--model"))  // whatever else is given then takes their place
+  if (given("--model"))  // any other option then replaces these
     set_defaults_of_model(options, !given("--compressors"));
   if (given("--set"))
     options.set.clear();
@@ -235,7 +239,7 @@ CalibrateOptions parsed_options(const std::vector<std::string>& arguments) {
   check_set(options);
   check_values(density_name, options.densities);
   check_values("bits", options.bits);
-  cells_of(options);  // bad values are refused before anything runs
+  cells_of(options);  // refuse bad values before measuring
   return options;
 }
 

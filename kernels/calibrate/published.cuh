@@ -1,6 +1,6 @@
-// The "as published" chains share this: one Thrust call per framework operation, temporaries of a
-// whole tensor, and a stop for the host wherever the published code reads a number. The chains cost
-// what the published codes cost; they are not held to their bits.
+// Shared by the "as published" chains: one Thrust call per framework operation, temporaries of a
+// whole tensor, and a host synchronisation wherever the published code reads a number. The chains
+// cost what the published codes cost; their bits are not compared.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -24,8 +24,8 @@ inline std::size_t published_workspace(std::size_t elements) {
   return 40 * elements + (std::size_t{64} << 20);
 }
 
-// Frameworks keep freed memory for the next operation, so Thrust's temporaries must not cost a
-// cudaMalloc here: they are cut from one piece, which every run starts anew.
+// Serves Thrust's temporaries from one allocation, reset for every run: frameworks keep freed
+// memory for the next operation, so no cudaMalloc must be timed here.
 struct Arena {
   using value_type = char;
   char* next = nullptr;
@@ -58,7 +58,8 @@ struct SquaredDistance {
   __device__ float operator()(float x) const { return (x - mean) * (x - mean); }
 };
 
-// The tensors of one run. Room for three of floats, one of 64-bit indices, and Thrust's own.
+// The tensors of one run, with room for three of floats, one of 64-bit indices, and Thrust's
+// temporaries.
 struct Published {
   Published(const DeviceInput& in, const DeviceOutput& out, void* workspace, void* on_stream)
       : input(in),
@@ -87,12 +88,12 @@ struct Published {
                                           thrust::plus<float>()) /
                  static_cast<float>(count > 1 ? count - 1 : 1));
   }
-  // Finds where magnitudes exceed the threshold; waits for how many.
+  // Finds where magnitudes exceed the threshold; waits for the count.
   std::ptrdiff_t nonzero(float threshold) {
     const thrust::counting_iterator<std::int64_t> first(0);
     return thrust::copy_if(on(), first, first + n, a, indices, Above{threshold}) - indices;
   }
-  // Values out, a whole new residual, zeros where values went.
+  // Gathers the values, writes a whole new residual, with zeros where values were sent.
   void finish(std::ptrdiff_t count) {
     const thrust::constant_iterator<float> zero(0.0f);
     thrust::gather(on(), indices, indices + count, u, values);
@@ -111,7 +112,8 @@ struct Published {
   cudaStream_t stream;
 };
 
-// The entry of one: its name, the bytes per element that the task needs, and what runs it.
+// A registry entry for a chain: its name, the bytes per element that the task needs, and its
+// function.
 inline DeviceBaseline published_chain(const char* name, double bytes,
                                       void (*run)(Published&, std::size_t k),
                                       const decltype(DeviceBaseline::check)& check = {}) {

@@ -1,5 +1,5 @@
 // The published quantisers as chains of operations (as in GRACE, github.com/sands-lab/grace). Codes
-// leave as a byte each, unpacked, as theirs do.
+// are sent as one byte each, unpacked, as in those codes.
 #include "kernels/calibrate/published.cuh"
 #include "kernels/compressors/powersgd.h"
 #include "kernels/gpu/device.cuh"
@@ -33,7 +33,7 @@ struct Less {
   __device__ float operator()(float u, float sign) const { return u - scale * sign; }
 };
 
-// |u| times the factor, rounded at random, with its sign: one operation after the other.
+// u| times the factor, rounded at random, with its sign: one operation after the other.
 void round_levels(Published& p, const float* u, float factor) {
   signed char* const codes = reinterpret_cast<signed char*>(p.values);
   float* const random = reinterpret_cast<float*>(p.indices);
@@ -49,7 +49,7 @@ void round_levels(Published& p, const float* u, float factor) {
   thrust::transform(p.on(), p.b, p.b + p.n, codes, Byte());
 }
 
-// One norm for the tensor, seven levels, no feedback.
+// QSGD with one norm for the tensor, seven levels, no feedback.
 void run_qsgd(Published& p, std::size_t) {
   const float* g = p.input.gradient;
   const float norm = sqrtf(thrust::transform_reduce(p.on(), g, g + p.n, SquaredDistance{0}, 0.0f,
@@ -88,7 +88,7 @@ struct Mean {
   __device__ float operator()(float u) const { return u < 0 ? negative : positive; }
 };
 
-// 1-bit SGD: each side is compacted to be summed, and the host reads how many and how much.
+// 1-bit SGD: each side is compacted and summed, and the host reads its count and its sum.
 void run_onebit(Published& p, std::size_t) {
   p.add();
   thrust::transform(p.on(), p.u, p.u + p.n, reinterpret_cast<signed char*>(p.values), Mask());
@@ -100,7 +100,7 @@ void run_onebit(Published& p, std::size_t) {
   thrust::transform(p.on(), p.u, p.u + p.n, p.b, p.u, thrust::minus<float>());
 }
 
-// out = m q, or m^T q: one thread per element, and no library.
+// out = m q, or m^T q: one thread per element, without a library.
 template <bool transposed>
 __global__ void factor_kernel(const float* m, std::size_t n, Shape s, const float* q, float* out) {
   const std::size_t length = transposed ? s.columns : s.rows;
@@ -127,7 +127,7 @@ __global__ void product_kernel(const float* p, const float* q, std::size_t n, Sh
     out[i] = low_rank(p + i / s.columns * s.rank, q + i % s.columns * s.rank, s.rank);
 }
 
-// Takes its share of column `other` off column c, or makes the length of c itself 1.
+// Subtracts from column c its component along column `other`, or normalises c if they are the same.
 __global__ void reduce_column_kernel(float* p, Shape s, std::size_t c, std::size_t other,
                                      const float* product) {
   const std::size_t i = grid_thread();
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(1024)
 }
 
 // PowerSGD with k as its rank: three products, Gram-Schmidt column by column, and the residual in
-// an operation of its own. (The published code's products are cuBLAS's.)
+// an operation of its own. (The published code uses cuBLAS for the products.)
 void run_powersgd(Published& p, std::size_t k) {
   const std::size_t n = p.input.elements;
   const Shape s = shape_of(n, k > 0 ? k : 1);

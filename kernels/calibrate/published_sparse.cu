@@ -16,15 +16,15 @@ double share_of(std::size_t k, std::ptrdiff_t n) {
   return static_cast<double>(k) / static_cast<double>(n);
 }
 
-// All of b, largest first, and where each was. (By radix digits: thrust::sort_by_key is CUB's radix
-// sort of pairs for these types.)
+// Sorts all of b, largest first, with the places. (A radix sort: thrust::sort_by_key uses CUB's
+// radix sort of pairs for these types.)
 void sort_pairs(Published& p) {
   thrust::sequence(p.on(), p.indices, p.indices + p.n);
   thrust::sort_by_key(p.on(), p.b, p.b + p.n, p.indices, thrust::greater<float>());
 }
 
-// torch.topk's answer comes sorted, with 64-bit indices; here by a sort of everything, which is
-// what torch did with one long slice for a while.
+// The answer of torch.topk is sorted, with 64-bit indices; here by sorting everything, as torch did
+// for a while with one long slice.
 void run_topk(Published& p, std::size_t k) {
   p.add();
   p.magnitudes();
@@ -33,7 +33,7 @@ void run_topk(Published& p, std::size_t k) {
   p.finish(static_cast<std::ptrdiff_t>(k));
 }
 
-// torch.randperm is a sort of n random keys; the first k of it are sent.
+// torch.randperm sorts n random keys; the elements of the first k are sent.
 void run_randomk(Published& p, std::size_t k) {
   const thrust::counting_iterator<std::int64_t> first(0);
   p.add();
@@ -42,7 +42,7 @@ void run_randomk(Published& p, std::size_t k) {
   p.finish(static_cast<std::ptrdiff_t>(k));
 }
 
-struct PerPacketCost {  // of the T largest, T = i + 1, as cat's defaults have it
+struct PerPacketCost {  // of the T = i + 1 largest, with cat's default costs
   double element_bits;
   __device__ float operator()(float squares, std::int64_t i) const {
     const double packets = ceil(static_cast<double>(i + 1) * element_bits / 512);
@@ -50,7 +50,7 @@ struct PerPacketCost {  // of the T largest, T = i + 1, as cat's defaults have i
   }
 };
 
-// CAT: everything sorted, running sums, the best ratio of all, which the host reads.
+// CAT: sorts everything, makes running sums and finds the best ratio, which the host reads.
 void run_cat(Published& p, std::size_t) {
   const thrust::counting_iterator<std::int64_t> first(0);
   p.add();
@@ -90,7 +90,7 @@ struct Strided {
   __device__ std::int64_t operator()(std::int64_t i) const { return i * step; }
 };
 
-// One hundredth is sampled and sorted; too many are sorted once more.
+// DGC: sorts a sample of one hundredth; if too many are selected, sorts those as well.
 void run_dgc(Published& p, std::size_t k) {
   p.add();
   p.magnitudes();
@@ -113,7 +113,7 @@ void run_dgc(Published& p, std::size_t k) {
   p.finish(count);
 }
 
-// Thirty counts of everything, each read by the host.
+// MSTopK: thirty counts of the whole tensor, each read by the host.
 void run_mstopk(Published& p, std::size_t k) {
   p.add();
   p.magnitudes();
@@ -135,7 +135,7 @@ struct Over {
   __device__ float operator()(float x) const { return fabsf(x) / divisor; }
 };
 
-// The exponential fit in three stages.
+// SIDCo: the exponential fit in three stages.
 void run_sidco(Published& p, std::size_t k) {
   p.add();
   const float norm = sqrtf(thrust::transform_reduce(p.on(), p.u, p.u + p.n, SquaredDistance{0},
@@ -146,7 +146,7 @@ void run_sidco(Published& p, std::size_t k) {
   float threshold = -p.mean(p.b, p.n) * logf(0.25f);
   std::ptrdiff_t left = p.n;
   for (int stage = 1; stage < 3; ++stage) {
-    float* const kept = stage == 1 ? p.values : p.b;  // no place to compact into itself
+    float* const kept = stage == 1 ? p.values : p.b;  // compaction in place is not allowed
     const float* const from = stage == 1 ? p.b : p.values;
     left = thrust::copy_if(p.on(), from, from + left, kept, Above{threshold}) - kept;
     if (left == 0)

@@ -1,5 +1,5 @@
-// Rates of devices, each with who measured it. A device whose memory nobody measured, and that has
-// no relative whom somebody did, has no table: b200.
+// Rates of devices, each with its source. No table for a device whose memory rate nobody measured,
+// on it or on a related device: b200.
 #include "kernels/calibrate/rates.h"
 
 #include <algorithm>
@@ -13,19 +13,20 @@
 namespace syncline {
 namespace {
 
-// The host waits for the device: estimates, of those who read published code.
+// How long the host waits for the device: estimates by those who read the published codes.
 constexpr LowToHigh synchronisation_s{10e-6, 15e-6, 20e-6};
 
-// Of the additions and multiplications that a device could begin: nothing is contracted, so its
-// peak is half of the datasheet's; a kernel also loads what it multiplies, and counts. By reasoning
+// Share of the additions and multiplications that a device could issue. Nothing is contracted, so
+// the peak is half of the datasheet's; a kernel also loads what it multiplies, and counts. Reasoned
 // (kernels/gpu/README.md).
 constexpr LowToHigh share_of_peak{0.3, 0.45, 1};
 
-// Of a block for what it has asked of memory. Low: Luo et al. 2024 (arXiv 2402.13499), 478 cycles
-// of an H100's memory. What kernels here then do before they ask again is in the others (reasoned).
+// How long a block waits for memory that it asked for. Low: 478 cycles of an H100's memory, Luo et
+// al. 2024 (arXiv 2402.13499). The other two add what kernels here do before they ask again
+// (reasoned).
 constexpr LowToHigh wait_s{0.27e-6, 0.4e-6, 0.7e-6};
 
-// Every one is of github.com/te42kyfo/gpu-benches, which says GB/s.
+// All from github.com/te42kyfo/gpu-benches, in GB/s.
 const std::string streams =
     "; typical is triad (two reads and a write, as encoding with error feedback does), low and "
     "high are the least and the most of reading, scale and triad";

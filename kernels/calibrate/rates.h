@@ -1,4 +1,4 @@
-// What modelled tables rest on: rates of memory, launches and caches that others measured.
+// The rates behind modelled tables: of memory, launches and caches, measured by others.
 #pragma once
 
 #include <string>
@@ -14,23 +14,24 @@ struct LowToHigh {
 };
 
 struct DeviceRates {
-  std::string name;         // of its table, and of its row in platforms/devices.csv
-  std::string description;  // what its table is about
+  std::string name;         // of the table, and of the row in platforms/devices.csv
+  std::string description;  // the device, for the table's header
   LowToHigh stream_Bps;     // of memory
   std::string stream_source;
   LowToHigh launch_s;  // of a kernel in a chain
   std::string launch_source;
   double fp32_peak = 0;    // FLOP/s with fused multiply-adds, as in platforms/devices.csv
-  double cache_bytes = 0;  // the largest data set that the L2 reads at its rate; 0: nobody says
+  double cache_bytes = 0;  // the largest data set read at the L2's rate; 0: unknown
   double cache_Bps = 0;
   std::string cache_source = {};
 
-  // Of an operation, to six digits. At the low end what fits into the L2 comes from there.
+  // Seconds of an operation, to six digits. At the low end, data that fit into the L2 come from
+  // there.
   LowToHigh seconds(double launches, double bytes, double synchronisations) const;
-  // Of a chain of ours, which never waits for the host. What an operation's arithmetic takes longer
-  // than its bytes is added.
+  // Seconds of a chain of kernels here, which never waits for the host. Adds the time by which an
+  // operation's arithmetic exceeds that of its bytes.
   LowToHigh seconds(const StreamOperations& operations) const;
-  // Lines for a table's header: what these seconds are made of, and who measured it.
+  // Lines for a table's header: the terms of these seconds, and their sources.
   std::vector<std::pair<std::string, std::string>> header() const;
 
  private:
@@ -41,7 +42,7 @@ struct DeviceRates {
 
 const std::vector<DeviceRates>& rated_devices();
 std::vector<std::string> rated_names();
-// Throws std::invalid_argument that says what is allowed.
+// Throws std::invalid_argument that lists the known devices.
 const DeviceRates& rated_device(const std::string& name);
 
 }  // namespace syncline

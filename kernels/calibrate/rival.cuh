@@ -1,4 +1,4 @@
-// What the rivals of top-k answer, compared with what it has to be.
+// Checks the answers of rivals of top-k.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ inline std::vector<float> floats_on_device(const void* from, std::size_t count) 
   return values;
 }
 
-// Throws std::runtime_error where the k values of a message, or those that the residual lost, are
-// not the ones of largest magnitude, in any order.
+// Throws std::runtime_error unless the k values of the message, and the k values cleared in the
+// residual, are the k largest magnitudes, in any order.
 inline void expect_largest(std::span<const float> gradient, std::size_t k, const DeviceInput& input,
                            const DeviceOutput& output) {
   std::vector<std::uint32_t> wanted, sent, lost;

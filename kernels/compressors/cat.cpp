@@ -1,12 +1,12 @@
 // CAT, communication-aware adaptive tuning (Khirirat, Magnusson, Aytekin, Johansson, arXiv
-// 2003.06377): how much to send is chosen anew at every step, by improvement per cost. Three rules:
-// `sparsify` sends the T largest, `sign` the signs of the T largest and one scale, `stochastic`
-// keeps each element with a probability in proportion to it and is unbiased, so it has no residual.
-// Where the paper scales its step by sqrt(beta/T), the scale sent here is the mean of the
-// magnitudes, which is the same product without the smoothness constant.
+// 2003.06377): chooses at every step how much to send, by improvement per cost. Three rules:
+// `sparsify` sends the T largest; `sign` sends the signs of the T largest and one scale;
+// `stochastic` keeps each element with a probability proportional to its magnitude and is unbiased,
+// so it has no residual. Where the paper scales its step by sqrt(beta/T), the scale sent here is
+// the mean of the magnitudes, which is the same product without the smoothness constant.
 //
-// Only the top of the magnitudes has to be sorted: the walk ends soon, and takes more when it does
-// not.
+// Only the top of the magnitudes has to be sorted: the walk usually ends soon, and sorts a larger
+// top when it does not.
 #include "kernels/compressors/cat.h"
 
 #include <bit>
@@ -23,7 +23,8 @@
 namespace syncline::cat {
 namespace {
 
-// The stochastic rule's message: kept values are divided by their chance; no residual stays.
+// The message of the stochastic rule: kept values are divided by their probability; no residual
+// stays.
 void write_kept(const std::vector<std::uint32_t>& kept, double unit, Precision precision,
                 State& state, Message& message) {
   for (const std::uint32_t i : kept)
@@ -32,7 +33,7 @@ void write_kept(const std::vector<std::uint32_t>& kept, double unit, Precision p
   std::fill(state.residual.begin(), state.residual.end(), 0.0f);
 }
 
-// The sign rule's message: the scale (fp32), T indices, then a bit per element.
+// The message of the sign rule: the scale (fp32), T indices, then one bit per element.
 std::size_t signs_bytes(std::size_t count) {
   return 4 * (1 + count + (count + 31) / 32);
 }
@@ -88,7 +89,7 @@ std::vector<std::uint32_t> listed_indices(const Picks& picks) {
   return indices;
 }
 
-// Feeds the walk from sorted tops of growing size; leaves the picks of the last top.
+// Runs the walk over sorted tops of growing size; leaves the picks of the last top.
 Walk walked(const Terms& terms, double absolute, std::span<const float> u, Picks& picks) {
   for (std::size_t top = std::min<std::size_t>(u.size(), 4096);;
        top = std::min(u.size(), 8 * top)) {
@@ -142,7 +143,7 @@ void decode(const Settings& settings, std::span<const std::byte> message, Precis
   expect_bytes("cat", message.size(), signs_bytes(count));
   const float scale = get_float(message.data());
   std::vector<std::uint32_t> indices(count);
-  if (count > 0)  // memcpy wants no null pointers, not even for nothing
+  if (count > 0)  // memcpy must not get null pointers, even for 0 bytes
     std::memcpy(indices.data(), message.data() + 4, 4 * count);
   bool good = !(scale < 0) && (count == 0 || indices.back() < sum.size());
   for (std::size_t i = 1; i < count; ++i)
@@ -155,8 +156,8 @@ void decode(const Settings& settings, std::span<const std::byte> message, Precis
   }
 }
 
-// T depends on the data; this is what a Gaussian gradient comes to, whose i-th largest magnitude is
-// taken at the middle of its n-th of the probability.
+// T depends on the data; this is T for a Gaussian gradient, whose i-th largest magnitude is the
+// midpoint of the i-th of n intervals of equal probability.
 std::size_t typical_count(const Settings& settings, std::size_t elements) {
   const double n = static_cast<double>(elements);
   const double mean_magnitude = std::sqrt(2 / std::numbers::pi);
@@ -176,8 +177,8 @@ WireSize bytes(const Settings& settings, std::size_t elements, Precision precisi
   return {sparse_bytes(count, precision), false};
 }
 
-// T is known from what was sent. Signs have another error, and what the stochastic rule sends is
-// scaled up.
+// T is the number of elements sent. The error of signs has another bound, and the stochastic rule
+// scales up what it sends.
 Promise promise(const Settings& settings, std::size_t elements, std::size_t sent) {
   if (settings.word("rule") == "sparsify")
     return promise_of_sent(settings, elements, sent);
@@ -186,7 +187,7 @@ Promise promise(const Settings& settings, std::size_t elements, std::size_t sent
   return {};
 }
 
-// In bytes of this network: only ratios of costs matter to the rule.
+// Costs in bytes of the simulated network: the rule only needs ratios of costs.
 Settings priced_by_network(const Settings& settings, double start_bytes) {
   return settings.with("cost", "affine")
       .with("packet-bits", 8)
@@ -194,7 +195,8 @@ Settings priced_by_network(const Settings& settings, double start_bytes) {
       .with("fixed-cost", start_bytes);
 }
 
-// So many fewer bits fill a packet.
+// 1 / `part` values travel for each value seen here, so that a packet is full after `part` of its
+// bits.
 Settings of_part(const Settings& settings, double part) {
   return settings.with("packet-bits", part * settings.number("packet-bits"));
 }
@@ -205,7 +207,7 @@ Amount selected(const Settings& settings, std::size_t elements) {
   return {count, std::min(count / 2 + 3 * step, static_cast<double>(elements))};
 }
 
-// Four passes of a sort, whose answer says that it is to be done, or not.
+// Four passes of a sort, which either sorts or, if `done`, returns at once.
 void sort_keys(std::size_t count, bool done, SelectionTraffic& moved) {
   const Amount answer = 2 * sector_bytes, keys = sectors(4 * count),
                table = sectors(1024 * tiles_of(count));
@@ -218,7 +220,7 @@ void sort_keys(std::size_t count, bool done, SelectionTraffic& moved) {
   }
 }
 
-// The walk over so many sorted keys, by 2,048 of them.
+// The walk over `count` sorted keys, 2,048 at a time.
 void walk(const Amount& until, std::size_t count, SelectionTraffic& moved) {
   const auto read = [=](double end) {
     const double chunks = 8192 * std::ceil(std::max(end, 1.0) / 2048);
@@ -230,7 +232,7 @@ void walk(const Amount& until, std::size_t count, SelectionTraffic& moved) {
       4 * sector_bytes);
 }
 
-// What cat.cu enqueues where the walk ends among the first 65,536 magnitudes.
+// What cat.cu enqueues if the walk ends within the first 65,536 magnitudes.
 StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
   constexpr std::size_t first_top = 65536;
   const Terms terms = terms_of(settings, elements);
@@ -283,20 +285,20 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
 
 const Registered<Compressor> entry{{
     .name = "cat",
-    .sentence = "as many of the largest elements as improve most per communicated bit",
-    .help = {.more = "What sending costs is the simulated network's cost unless its own parameters "
+    .sentence = "the number of largest elements that improves most per communicated bit",
+    .help = {.more = "The cost of sending is that of the simulated network unless cost parameters "
                      "are given.",
              .paper = "Khirirat et al., arXiv 2003.06377"},
-    .options = {choice("rule", "what is sent of the T elements: values, signs, or a random choice",
-                       "sparsify", {"sparsify", "sign", "stochastic"}),
-                unpriced(choice(
-                    "cost", "cost of T elements: bits, packets with a fixed cost, whole packets",
-                    "packet", {"payload", "affine", "packet"})),
-                unpriced(number("packet-cost", "cost of one packet", "576", 1e-9, 1e9)),
-                unpriced(number("packet-bits", "payload of one packet in bits", "512", 1, 1e9)),
-                unpriced(
-                    number("fixed-cost", "cost of one message whatever it holds", "64", 0, 1e12)),
-                feedback_option("on")},
+    .options =
+        {choice("rule", "sends values or signs of the T largest, or a random choice of elements",
+                "sparsify", {"sparsify", "sign", "stochastic"}),
+         unpriced(choice("cost",
+                         "cost of T elements: bits, packets with a fixed cost, whole packets",
+                         "packet", {"payload", "affine", "packet"})),
+         unpriced(number("packet-cost", "cost of one packet", "576", 1e-9, 1e9)),
+         unpriced(number("packet-bits", "payload of one packet in bits", "512", 1, 1e9)),
+         unpriced(number("fixed-cost", "cost of one message, whatever its size", "64", 0, 1e12)),
+         feedback_option("on")},
     .sparse = true,
     .feedback = keeps_residual,
     .wire_bytes = bytes,

@@ -1,12 +1,12 @@
-// CAT on a GPU, to the bit: one thread walks over sorted magnitudes (cat_walk.cuh). The walk nearly
-// always ends among the first few of them, so a short top of the tensor is selected and sorted
-// first. All is sorted only if the walk gets past that, which the device alone knows: both rounds
-// are enqueued, and the kernels of the second return at once. (A walk to the end of a large tensor,
-// as a fixed cost far above the packets' asks for, takes some 5 ns per element: it is as serial as
-// the rule is.)
+// CAT on a GPU, with the bits of the CPU: one thread walks over sorted magnitudes (cat_walk.cuh).
+// The walk nearly always ends among the first few, so a short top of the tensor is selected and
+// sorted first. Everything is sorted only if the walk gets past that top, which only the device
+// knows: both rounds are enqueued, and the kernels of the second return at once. (A walk to the end
+// of a large tensor, which a fixed cost far above that of the packets causes, takes some 5 ns per
+// element: the rule is serial.)
 //
-// Equal magnitudes are the same addition whichever comes first, so only keys are sorted, by radix
-// digits in four passes. What is sent then follows from the key of rank T, as in topk.cu.
+// Equal magnitudes give the same additions in any order, so only keys are sorted, by radix digits
+// in four passes. What is sent then follows from the key of rank T, as in topk.cu.
 #include "kernels/compressors/cat_walk.cuh"
 #include "kernels/gpu/lookback.cuh"
 #include "kernels/gpu/selection.cuh"
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t first_top = 65536, answer_bytes = 256;
 constexpr unsigned digits = 256;
 
-// Keys of the list above cut_key; as many as are equal to it follow them.
+// Copies the keys above cut_key; all keys of the top that come after them equal it.
 __global__ void top_keys_kernel(Room room) {
   const Selection& selection = *room.selection.selection;
   const std::size_t first = grid_thread();
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(block_threads) count_digits_kernel(Room room, 
   }
 }
 
-// One block: each entry of the table becomes the sum of those before it.
+// One block: replaces each entry of the table by the sum of those before it.
 __global__ void __launch_bounds__(1024) sum_table_kernel(Room room) {
   __shared__ unsigned sums[1024];
   if (room.answer->finished != 0)
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(1024) sum_table_kernel(Room room) {
   }
 }
 
-// The lanes whose digit is this lane's, and what the first of them must add for all.
+// The lanes with the same digit as this lane: how many, and how many of them come before it.
 struct Peers {
   unsigned count, rank;
 };
@@ -101,10 +101,10 @@ __device__ Peers peers_of(unsigned digit) {
           static_cast<unsigned>(__popc(peers & lanes_below()))};
 }
 
-// Stable, as every pass of this sort has to be: a warp takes its rows in order, and a tile its
+// Stable, as every pass of a radix sort must be: a warp takes its rows in order, and a tile its
 // warps.
 __global__ void __launch_bounds__(block_threads) scatter_digits_kernel(Room room, unsigned shift) {
-  __shared__ unsigned places[warps][digits + 1];  // the last one is for lanes past the end
+  __shared__ unsigned places[warps][digits + 1];  // the last place is for lanes past the end
   if (room.answer->finished != 0)
     return;
   const unsigned warp = threadIdx.x / 32;
@@ -153,8 +153,8 @@ __global__ void report_kernel(Room room, DeviceOutput output) {
   *output.selected = room.answer->best;
 }
 
-// The stochastic rule's message, in order: kept values are divided by their chance. No residual
-// stays.
+// The message of the stochastic rule, in order: kept values are divided by their probability; no
+// residual stays.
 template <class Value>
 __global__ void __launch_bounds__(block_threads)
     keep_kernel(float* u, std::size_t elements, Draw draw, Room room, DeviceOutput output) {
@@ -234,7 +234,7 @@ Room room_of(const Selector& selector) {
   return {reinterpret_cast<Answer*>(selector.beside), selector.room, keys, keys + n, keys + 2 * n};
 }
 
-// Four passes: the keys end where they began.
+// Four passes, so the keys end in the array where they began.
 void sort_keys(Room room, void* stream) {
   for (unsigned shift = 0; shift < 32; shift += 8) {
     launch(count_digits_kernel, persistent_blocks(), block_threads, stream, room, shift);
@@ -244,7 +244,7 @@ void sort_keys(Room room, void* stream) {
   }
 }
 
-// Leaves T in room.answer, and what it says of the selection.
+// Leaves T in room.answer, and the cut that follows from T in the selection.
 void find_best(const Terms& terms, const Selector& selector, const Room& room) {
   const std::size_t n = selector.input.elements;
   void* const stream = selector.stream;
@@ -285,7 +285,7 @@ void encode(const Settings& settings, const Draw& draw, const Selector& selector
     return;
   }
   selector.collect();
-  Selector plain = selector;  // signs are made of values in fp32
+  Selector plain = selector;  // the sign rule uses fp32 values
   plain.input.halves = terms.rule == Rule::sign ? nullptr : input.halves;
   plain.begin_look_back();
   plain.write_band();
@@ -297,7 +297,7 @@ void encode(const Settings& settings, const Draw& draw, const Selector& selector
 
 using Decoder = decltype(DeviceCompressor::decode_add);
 
-// The sign rule's messages, and those that every sparsifier makes.
+// Decodes the sign rule's messages, and the usual sparse messages of the other rules.
 Decoder decoder_of_signs_and(const Decoder& decode_sparse) {
   return [=](const Settings& settings, const DeviceMessages& messages, const Draw& draw, float* sum,
              std::size_t elements, void* workspace, void* stream) {
@@ -316,8 +316,8 @@ std::size_t message_room(const Settings& settings, std::size_t elements) {
   return sparse_room(settings, elements) + 4 + 4 * ((elements + 31) / 32);
 }
 
-// The sign rule's message lies in its room as it comes about: the indices, the values that were
-// taken off the residual, the scale, a bit per index.
+// The parts of the sign rule's message in its room. The room holds, in order of creation: the
+// indices, the values subtracted from the residual (not sent), the scale, one bit per index.
 std::vector<MessagePart> parts(const Settings& settings, std::size_t elements, Precision precision,
                                std::uint64_t selected) {
   if (settings.word("rule") != "sign")

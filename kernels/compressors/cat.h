@@ -1,6 +1,6 @@
-// The decision of CAT (Khirirat, Magnusson, Aytekin, Johansson, arXiv 2003.06377): how many
-// elements T to send, so that the guaranteed improvement per communicated bit is largest. One text
-// for CPU and GPU: the walk is a chain of additions in double, whose order decides where it ends.
+// CAT's decision (Khirirat, Magnusson, Aytekin, Johansson, arXiv 2003.06377): the number T of
+// elements to send for the largest guaranteed improvement per communicated bit. CPU and GPU share
+// this code: the walk is a chain of additions in double, whose order decides where it ends.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Terms {
   Rule rule = Rule::sparsify;
   Cost cost = Cost::packet;
   double packet_cost = 0, packet_bits = 1, fixed_cost = 0;
-  double element_bits = 0;  // of one index and value
+  double element_bits = 0;  // of one index and its value
   double message_bits = 0;  // once per message
   std::size_t step = 1;     // T is a multiple of this: a packet's worth of elements
 };
@@ -52,7 +52,7 @@ constexpr double whole_packets(double packets) {  // std::ceil is not constexpr
   return whole < packets ? whole + 1 : whole;
 }
 
-// C(T), for the technology at hand.
+// C(T) in the cost model of the settings.
 constexpr double cost_of(const Terms& terms, double payload_bits) {
   if (terms.cost == Cost::payload)
     return payload_bits;
@@ -61,9 +61,9 @@ constexpr double cost_of(const Terms& terms, double payload_bits) {
          terms.fixed_cost;
 }
 
-// Walks T upward over magnitudes in descending order, and stops when the improvement per cost first
-// drops (as the public implementation does): both alpha(T) and the costs make one peak. Feed it
-// with `next` until it has finished; `best` is T then.
+// Walks T upward over descending magnitudes, and stops when the improvement per cost first drops
+// (as in the public implementation): alpha(T) and the costs together have a single peak. Call
+// `next` until `finished`; then `best` is T.
 struct Walk {
   Terms terms;
   double absolute = 0;  // sum over the whole tensor
@@ -72,15 +72,16 @@ struct Walk {
   double sum = 0, squares = 0, certain_sum = 0, certain_squares = 0;
   double best_ratio = 0;
   double best_sum = 0;  // of the T largest magnitudes
-  // Stochastic rule: keep element j with probability min(1, |g_j| / unit); the `saturated` largest
-  // are certain, the others share what is left of T.
+  // Stochastic rule: keeps element j with probability min(1, |g_j| / unit); the `saturated` largest
+  // are certain, the others share the rest of T.
   double best_unit = 0;
   bool finished = false;
 
   constexpr Walk(const Terms& t, double magnitudes, std::size_t n)
       : terms(t), absolute(magnitudes), elements(n), finished(n == 0) {}
 
-  // The magnitude of the next rank. `at(i)` is that of rank i, from 0, of those that have been.
+  // Takes the magnitude of the next rank. `at(i)` returns that of an earlier rank i, counted from
+  // 0.
   template <class At>
   constexpr void next(double magnitude, const At& at) {
     ++count;
@@ -107,7 +108,7 @@ struct Walk {
     best_unit = unit;
   }
 
-  // alpha(T), beta(T) or omega(T), each times what does not depend on T.
+  // alpha(T), beta(T) or omega(T), each without the factors that do not depend on T.
   template <class At>
   constexpr double improvement(double sent, const At& at, double& unit) {
     if (terms.rule == Rule::sparsify)
@@ -134,7 +135,7 @@ struct Walk {
   }
 };
 
-// Element i's chance under the stochastic rule. What is kept is divided by it.
+// The probability with which the stochastic rule keeps an element. Kept values are divided by it.
 constexpr double chance(float u, double unit) {
   const double magnitude = absolute_value(u);
   return magnitude >= unit ? (magnitude > 0 ? 1.0 : 0.0) : magnitude / unit;

@@ -1,5 +1,5 @@
-// CAT's walk on a GPU, to the bit: the additions' order decides where it stops, so one thread
-// walks; a block brings it the magnitudes.
+// CAT's walk on a GPU, with the bits of the CPU: the order of additions decides where it stops, so
+// one thread walks, and its block loads the magnitudes.
 #pragma once
 
 #include "kernels/compressors/cat.h"
@@ -11,7 +11,7 @@ struct Answer {          // zero before the walk begins
   std::uint64_t best;    // T
   double best_sum;       // of the T largest magnitudes
   double unit;           // of the stochastic rule
-  std::uint64_t sorted;  // keys that are sorted; those after them are all `rest`
+  std::uint64_t sorted;  // number of sorted keys; later keys all equal `rest`
   std::uint32_t rest;
   std::uint32_t finished;
 };
@@ -20,7 +20,7 @@ struct Room {
   Answer* answer = nullptr;
   SelectionRoom selection = {};
   std::uint32_t* keys = nullptr;
-  std::uint32_t* other = nullptr;  // where a pass of the sort puts them
+  std::uint32_t* other = nullptr;  // the destination of a sort pass
   unsigned* table = nullptr;       // digits x tiles
 };
 
@@ -30,12 +30,11 @@ __device__ inline std::uint32_t key_at(const Room& room, std::size_t i) {
   return i < room.answer->sorted ? room.keys[i] : room.answer->rest;
 }
 
-// The key of rank T and how many that equal it are sent: all of the list that reach the one after
-// it are, and the first few of the band.
+// Sends every key above that of rank T, and of the keys equal to it the first few, up to T in all.
 __device__ inline void set_cut(const Room& room, std::size_t best) {
   Selection& selection = *room.selection.selection;
   const std::uint32_t cut = key_at(room, best - 1);
-  std::size_t low = 0, high = best - 1;  // the first that is not above the cut
+  std::size_t low = 0, high = best - 1;  // low becomes the first rank not above the cut
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
     if (key_at(room, middle) > cut)

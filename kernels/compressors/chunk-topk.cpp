@@ -1,18 +1,17 @@
-// Chunk-wise top-k: of each 4096 values the 64 of largest magnitude, in two bits each, with error
-// feedback. What SparseLoCo (Sarfi, Therien, Lidin, Belilovsky, arXiv 2508.15706) sends, and what
-// models are trained with over the internet: indices inside a chunk take 12 bits, so that 64 of
-// 4096 in 14 bits are a 146th of fp32. Every chunk is selected on its own, which needs no look at
-// the whole tensor. SparseLoCo's residual decays by 0.95 a step (`decay`) in place of an outer
-// momentum.
+// Chunk-wise top-k: the 64 largest magnitudes of each 4096 values, in two bits each, with error
+// feedback. SparseLoCo (Sarfi, Therien, Lidin, Belilovsky, arXiv 2508.15706) sends this, and models
+// are trained with it over the internet: an index inside a chunk takes 12 bits, so that 64 of 4096
+// in 14 bits are a 146th of fp32. Every chunk is selected on its own, without a look at the whole
+// tensor. SparseLoCo's residual decays by 0.95 a step (`decay`) in place of an outer momentum.
 //
-// The two bits are the sign and one of two levels: magnitudes below the mean of all that are sent,
-// and the others; a level is sent as the mean of its own, over the tensor. (The paper leaves its
-// quantiser open; the released code's four equal bins around the mean put small values of both
-// signs into one.) Zeros among the largest, where a chunk has few others, are sent as the lower
-// level: error feedback takes that back in the next step.
+// The two bits are the sign and one of two levels: below the mean of all sent magnitudes, or not. A
+// level is sent as the mean of its magnitudes over the tensor. (The paper leaves its quantiser
+// open; the four equal bins around the mean in the released code put small values of both signs
+// into one bin.) Zeros among the largest, in a chunk with few other values, are sent as the lower
+// level; error feedback corrects that in the next step.
 //
-// Message: the lower and the higher level (fp32), for each element sent its place in its chunk, and
-// then for each its code. Of equal magnitudes the smallest indices.
+// Message: the lower and the higher level (fp32), the place in its chunk of each element sent, then
+// the code of each. Ties go to the smallest indices.
 #include "kernels/compressors/chunk-topk.h"
 
 #include "kernels/arithmetic/feedback.h"
@@ -82,7 +81,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   }
 }
 
-// Adds, selects, and sums what is selected.
+// Adds the residual, selects, and sums the selected magnitudes.
 LevelSums add_and_select(const Gradient& gradient, bool feedback, const Chunks& chunks, float* u,
                          const SentWords& sent) {
   std::vector<LevelSums> sums(chunks.count());
@@ -105,7 +104,7 @@ LevelSums add_and_select(const Gradient& gradient, bool feedback, const Chunks& 
   return in_order(sums);
 }
 
-// Writes the numbers of some chunks, which begin at a whole byte, and takes off u what they send.
+// Writes the places and codes of chunks `first` to `end`, which begin at a whole byte.
 void write_chunks(const LevelMessage& chunks, const SentWords& sent, std::size_t first,
                   std::size_t end, std::uint32_t high_key, Message& message) {
   const std::size_t begin = first * chunks.per_chunk;
@@ -151,7 +150,7 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw&, Sta
 }
 
 bool is_level(float level) {
-  return !(level < 0);  // one that is not a number is sent where the gradient had one
+  return !(level < 0);  // NaN is allowed: the gradient had one
 }
 
 LevelMessage checked(const Settings& settings, std::span<const std::byte> message,
@@ -204,7 +203,8 @@ Promise promise(const Settings& settings, std::size_t elements, std::size_t) {
   return {.values = static_cast<double>(chunks_of(settings, elements).sent())};
 }
 
-// What chunk-topk.cu enqueues. One allocation has the sums, the key of the high level and the list.
+// What chunk-topk.cu enqueues. One allocation holds the sums, the key of the high level and the
+// list.
 StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
   const LevelMessage chunks = level_message(settings, elements);
   const std::size_t count = chunks.count(), sent = chunks.sent(), summed = sent > 0 ? count : 0;
@@ -242,8 +242,9 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
 const Registered<Compressor> entry{{
     .name = "chunk-topk",
     .sentence = "the largest of each chunk of 4096 elements, in two bits each, with error feedback",
-    .help = {.more = "64 of 4096, 12 bits for a place and 2 for a value: a 146th of fp32. Training "
-                     "over the internet sends this once a round of `local-sgd`, with decay = 0.95.",
+    .help = {.more = "64 of 4096, with 12 bits for a place and 2 for a value: a 146th of fp32. "
+                     "Training over the internet sends this once per round of `local-sgd`, with "
+                     "decay = 0.95.",
              .paper = "SparseLoCo: Sarfi et al. 2025, arXiv 2508.15706"},
     .options = {number(density_name, "share of the elements of a chunk that is sent", "0.015625", 0,
                        1),

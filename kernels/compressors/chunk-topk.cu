@@ -1,5 +1,5 @@
-// Chunk-wise top-k on a GPU. A block takes a chunk, keeps u = g + e in registers, and lists what is
-// sent in order; so the tensor is read once, and all that follows works on the list.
+// Chunk-wise top-k on a GPU. A block takes a chunk, keeps u = g + e in registers, and lists in
+// order what is sent; the tensor is read once, and everything else works on the list.
 #include "kernels/compressors/chunk-topk.h"
 #include "kernels/gpu/chunks.cuh"
 #include "kernels/gpu/selection_traffic.h"
@@ -7,7 +7,7 @@
 namespace syncline {
 namespace {
 
-// The lists of all chunks, in a workspace.
+// The lists of all chunks, in the workspace.
 struct ChunkRoom {
   LevelSums* sums = nullptr;          // of each chunk
   std::uint32_t* high_key = nullptr;  // one
@@ -37,7 +37,7 @@ __device__ LevelSums list_sums(const std::uint32_t* bits, std::size_t count,
   });
 }
 
-// Without feedback u is null. What is sent stays in u for now.
+// Without feedback u is null. The values to send stay in u until write_kernel.
 template <class Value>
 __global__ void __launch_bounds__(chunk_threads, 2)
     select_kernel(const Value* g, float* u, LevelMessage chunks, float decay, ChunkRoom room) {
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(chunk_threads, 2)
     room.sums[c] = sums;
 }
 
-// For one block of 256 threads.
+// Runs as one block of 256 threads.
 __global__ void __launch_bounds__(256) high_key_kernel(LevelMessage chunks, ChunkRoom room) {
   const LevelSums all = total_in_order(room.sums, chunks.sent() > 0 ? chunks.count() : 0);
   if (threadIdx.x == 0)
@@ -89,8 +89,8 @@ __global__ void __launch_bounds__(256)
   message[1] = canonical(mean_of(all.high, all.highs));
 }
 
-// A thread writes eight numbers of either kind, which fill whole bytes, and takes off u what they
-// send.
+// Each thread writes eight places and eight codes, which fill whole bytes, and subtracts the sent
+// values from u.
 __global__ void write_kernel(float* u, LevelMessage chunks, float decay, ChunkRoom room,
                              std::byte* message) {
   const std::size_t begin = grid_thread() * 8, sent = chunks.sent();
@@ -135,7 +135,7 @@ __global__ void add_kernel(LevelMessage chunks, const std::byte* message, float*
   sum[j / chunks.per_chunk * chunks.chunk + levels.place(j)] += levels.value(j);
 }
 
-// A block keeps its chunk of the sum in shared memory while it adds what each message has there.
+// A block keeps its chunk of the sum in shared memory while it adds the values of each message.
 __global__ void __launch_bounds__(256)
     add_all_kernel(LevelMessage chunks, DeviceMessages messages, float* sum) {
   __shared__ float kept[most_chunk_elements];

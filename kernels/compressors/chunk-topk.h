@@ -1,5 +1,5 @@
-// Chunk-wise top-k's arithmetic and message, shared by its versions (SparseLoCo, Sarfi et al.,
-// arXiv 2508.15706).
+// The arithmetic and the message of chunk-wise top-k, shared by its versions (SparseLoCo, Sarfi et
+// al., arXiv 2508.15706).
 #pragma once
 
 #include "kernels/arithmetic/chunks.h"
@@ -7,10 +7,9 @@
 
 namespace syncline {
 
-inline constexpr unsigned level_bits =
-    2;  // of the code of a value: its sign, and one of two levels
+inline constexpr unsigned level_bits = 2;  // bits per value: its sign, and one of two levels
 
-// Two levels in fp32, then the places, then the codes.
+// Message: two levels in fp32, then the places, then the codes.
 struct LevelMessage : Chunks {
   constexpr std::size_t indices_begin() const { return 2 * sizeof(float); }
   constexpr std::size_t codes_begin() const {
@@ -23,11 +22,11 @@ inline LevelMessage level_message(const Settings& settings, std::size_t elements
   return {chunks_of(settings, elements)};
 }
 
-// Sums of the magnitudes that are sent: all of them, or those of either level. Lane j mod 32 of a
-// chunk adds its j-th value, in double, so that no sum of finite magnitudes overflows; lanes and
-// chunks are added in the order of order.h.
+// Sums and counts of the sent magnitudes, all of them or per level. Lane j mod 32 of a chunk adds
+// its j-th value, in double, so that no sum of finite magnitudes overflows; lanes and chunks are
+// added in the order of order.h.
 struct LevelSums {
-  double low = 0, lows = 0;  // sum, how many
+  double low = 0, lows = 0;  // sum and count
   double high = 0, highs = 0;
 
   constexpr void add(float value, std::uint32_t high_key) {
@@ -44,7 +43,8 @@ constexpr LevelSums operator+(const LevelSums& a, const LevelSums& b) {
   return {a.low + b.low, a.lows + b.lows, a.high + b.high, a.highs + b.highs};
 }
 
-// Magnitudes from the mean of all on are of the high level; a level is sent as the mean of its own.
+// Magnitudes at or above the mean of all have the high level. A level is sent as the mean of its
+// magnitudes.
 constexpr float mean_of(double sum, double count) {
   return count > 0 ? static_cast<float>(sum / count) : 0.0f;
 }

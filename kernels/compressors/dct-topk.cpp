@@ -1,19 +1,19 @@
 // Top-k of cosine transforms: each chunk of 4096 values, as 64 rows of 64, goes through an
-// orthonormal DCT-II of rows and columns; its 32 coefficients of largest magnitude are sent, and
-// what they stand for, transformed back, is taken off the residual. What DeMo (Peng, Quesnelle,
-// Kingma, arXiv 2411.19870) sends. The transform keeps lengths: what is sent has most of a chunk's
-// energy that so few coefficients can have.
+// orthonormal DCT-II of rows and columns; its 32 coefficients of largest magnitude are sent,
+// transformed back, and subtracted from the residual. DeMo (Peng, Quesnelle, Kingma, arXiv
+// 2411.19870) sends this. The transform preserves lengths, so these coefficients carry as much of a
+// chunk's energy as 32 coefficients can.
 //
-// DeMo's optimizer is the rest of it, and is not here: its momentum is this residual (`decay` =
-// 0.999, the gradient times the learning rate added), and a step goes along the sign of what all
-// workers sent, added up. Its code cuts a matrix into blocks of 64 rows and columns, or what
-// divides them, and a vector into pieces of 64. Tensors have no shape here: a chunk is so many
-// neighbours, whatever they are in, and what is behind the last whole chunk is sent untransformed,
-// its largest values themselves. And its code sends a place in 64 bits; here it takes 12.
+// DeMo's optimizer is not part of this: its momentum is this residual (`decay` = 0.999, the
+// gradient times the learning rate added), and a step follows the sign of the sum of what all
+// workers sent. Its code cuts a matrix into blocks of 64 rows and columns, or of a divisor, and a
+// vector into pieces of 64. Tensors have no shape here: a chunk is 4096 neighbours, and elements
+// after the last whole chunk are sent untransformed, as their largest values. Its code sends a
+// place in 64 bits; here it takes 12.
 //
-// Message: the values in the gradient's precision, then for each its place in its chunk. Of equal
-// magnitudes the smallest places. A chunk with a value that is not finite sends what is not finite
-// for all of it; one whose sums pass the largest float sends infinity.
+// Message: the values in the gradient's precision, then the place of each in its chunk. Ties go to
+// the smallest places. A chunk with a non-finite value sends non-finite values for the whole chunk;
+// one whose sums exceed the largest float sends infinity.
 #include "kernels/compressors/dct-topk.h"
 
 #include <cmath>
@@ -28,7 +28,7 @@
 
 namespace syncline {
 
-// One quarter of a wave, in double; the others are its mirror images.
+// Computes one quarter of a wave in double; the other quarters mirror it.
 Cosines cosines_of(unsigned side) {
   Cosines cosines{};
   for (unsigned m = 0; m < 4 * side; ++m) {
@@ -53,7 +53,7 @@ Matrix product_plainly(const Matrix& a, const Matrix& b, unsigned side) {
   return product;
 }
 
-// B and its transpose.
+// The basis B and its transpose.
 struct Bases {
   Matrix basis, transposed;
 
@@ -93,7 +93,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   }
 }
 
-// The rows of `a` times a matrix, of which only these rows are not zero, sixteen columns at a time.
+// The product of a and b, where only the listed rows of b are not zero; sixteen columns at a time.
 template <unsigned side>
 void multiply(const float* a, const float* b, const unsigned* rows, unsigned count,
               float* product) {
@@ -112,7 +112,7 @@ void multiply(const float* a, const float* b, const unsigned* rows, unsigned cou
   }
 }
 
-// Transforms a chunk at a time. A thread has one of its own, and all of them the bases.
+// Transforms one chunk at a time. Each thread has its own; they share the bases.
 template <unsigned side>
 class Transform {
  public:
@@ -127,7 +127,7 @@ class Transform {
     multiply<side>(between_, transposed_, all_, side, coefficients);
   }
 
-  // place(j) and value(j) of so many coefficients, in the order of their places.
+  // Transforms back `count` coefficients with place(j) and value(j), in ascending order of places.
   template <class Place, class Value>
   void back(std::size_t count, const Place& place, const Value& value, float* values) {
     unsigned rows[side], present = 0;
@@ -150,7 +150,7 @@ class Transform {
   float between_[side * side];
 };
 
-// Eight chunks from here on: what they send, and, with feedback, what they keep.
+// Encodes chunks `first` to `end`, up to eight: what they send and, with feedback, what they keep.
 template <unsigned side>
 void encode_chunks(const Settings& settings, const Gradient& gradient, const Bases& bases,
                    const CoefficientMessage& chunks, std::size_t first, std::size_t end,
@@ -280,15 +280,15 @@ Promise promise(const Settings& settings, std::size_t elements, std::size_t) {
   return {.values = static_cast<double>(chunks_of(settings, elements).sent())};
 }
 
-// The way back of a chunk: sums for each coefficient along its row, then down the rows that have
-// any. Which rows those are is left to chance.
+// Operations to transform a chunk back: for each coefficient along its row, then down the rows that
+// have any. Assumes that the coefficients fall on rows at random.
 double flops_back(const CoefficientMessage& chunks) {
   const double side = chunks.side(), k = static_cast<double>(chunks.per_chunk);
   const double rows = side * (1 - std::pow(1 - 1 / side, k));
   return 2 * side * k + 2 * side * side * rows;
 }
 
-// What dct-topk.cu enqueues. Its transforms take longer than the bytes.
+// What dct-topk.cu enqueues. Its transforms take longer than its bytes.
 StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
   const CoefficientMessage chunks = coefficient_message(settings, elements, Precision::fp32);
   const bool feedback = with_feedback(settings);
@@ -325,8 +325,9 @@ const Registered<Compressor> entry{{
         "error feedback",
     .help = {.more =
                  "32 of 4096, a value and 12 bits for its place: a 93rd of fp32. DeMo's momentum "
-                 "is the residual, with decay = 0.999; its step along the sign of the sum is the "
-                 "optimizer's, and not in here. Tensors below a chunk are not transformed.",
+                 "is the residual, with decay = 0.999; its step along the sign of the sum belongs "
+                 "to the optimizer and is not included. Tensors smaller than a chunk are not "
+                 "transformed.",
              .paper = "DeMo: Peng et al. 2024, arXiv 2411.19870"},
     .options = {number(density_name, "share of the coefficients of a chunk that is sent",
                        "0.0078125", 0, 1),

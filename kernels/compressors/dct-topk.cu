@@ -1,21 +1,21 @@
-// Top-k of cosine transforms on a GPU. A block takes a chunk, keeps u = g + e in registers, and
-// transforms it in shared memory, beside the basis; it lists what is sent and takes that off u, so
-// the tensor is read and written once.
+// Top-k of cosine transforms on a GPU. A block takes a chunk, keeps u = g + e in registers and
+// transforms it in shared memory, next to the basis; it lists what is sent and subtracts it from u,
+// so the tensor is read and written once.
 #include "kernels/compressors/dct-topk.h"
 #include "kernels/gpu/chunks.cuh"
 
 namespace syncline {
 namespace {
 
-// What is sent of all chunks, in a workspace.
+// What all chunks send, in the workspace.
 struct CoefficientList {
   std::uint32_t* places = nullptr;
   std::uint32_t* bits = nullptr;
 };
 
-// A chunk of `side` rows: a thread has column t % side of every row_step-th row, from t / side on.
-// Rows of a square begin at multiples of 16 bytes; those of the basis, of which each lane reads one
-// of its own, in banks of their own.
+// A chunk of `side` rows: a thread has column t % side of every row_step-th row, from row t / side
+// on. Rows of the square are padded to multiples of 16 bytes; rows of the basis, of which each lane
+// reads another one, are padded so that they start in different banks.
 template <unsigned side>
 struct Square {
   static constexpr unsigned elements = side * side;
@@ -24,7 +24,7 @@ struct Square {
   static constexpr unsigned stride = side + 4, basis_stride = side + 1;
 };
 
-// False for threads that a small chunk has no element for.
+// False for threads without an element of a small chunk.
 template <unsigned side>
 __device__ bool has_element() {
   return threadIdx.x < Square<side>::elements;
@@ -41,7 +41,7 @@ __device__ void make_basis(const Cosines& cosines, float* basis) {
         basis_of(waves, side, i / side, i % side);
 }
 
-// Puts this thread's elements where columns are rows, for all to read.
+// Writes this thread's elements to shared memory with rows and columns exchanged.
 template <unsigned side>
 __device__ void transpose(const float (&values)[chunk_rows], float* square) {
   __syncthreads();
@@ -53,7 +53,8 @@ __device__ void transpose(const float (&values)[chunk_rows], float* square) {
   __syncthreads();
 }
 
-// Each row of the square times basis vector t % side: four terms at a time, one after the other.
+// Multiplies each row of the square by basis vector t % side: loads four terms at a time, adds one
+// by one.
 template <unsigned side>
 __device__ void times_basis(const float* square, const float* basis, float (&sums)[chunk_rows]) {
   using Of = Square<side>;
@@ -80,14 +81,14 @@ struct Coefficient {
   float value;
 };
 
-// What `count` coefficients stand for, coefficient(j) of which ascend in place: along rows first,
-// which leaves most rows empty, then down the columns.
+// Transforms back `count` coefficients, which ascend in place: along rows first, which leaves most
+// rows empty, then down the columns.
 template <unsigned side, class CoefficientOf>
 __device__ void transform_back(unsigned count, const CoefficientOf& coefficient, const float* basis,
                                float* square, float (&sums)[chunk_rows]) {
   using Of = Square<side>;
   __shared__ Coefficient listed[chunk_threads];
-  __shared__ unsigned first_of[side];  // of each row's coefficients, where it has any in the list
+  __shared__ unsigned first_of[side];  // each row's first coefficient in the list, if it has any
   __shared__ bool used[side];
   const unsigned column = threadIdx.x % side, first = threadIdx.x / side;
   for (unsigned i = threadIdx.x; i < side * Of::stride; i += chunk_threads)
@@ -184,7 +185,7 @@ __global__ void __launch_bounds__(chunk_threads, 2)
   }
 }
 
-// A thread writes eight values and their places, which fill whole bytes.
+// Each thread writes eight values and their places, which fill whole bytes.
 template <class Value>
 __global__ void write_kernel(CoefficientMessage chunks, CoefficientList list, std::byte* message) {
   const std::size_t begin = grid_thread() * 8, sent = chunks.sent();

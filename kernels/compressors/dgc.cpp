@@ -1,16 +1,15 @@
-// Deep Gradient Compression (Lin, Han, Mao, Wang, Dally, ICLR 2018). The threshold is that of a
-// sample: the sample's own top fraction, as the paper wants it and unlike the code of
-// GaussianK-SGD, which takes rank k of a sample of 0.01 n elements. Where it lets through more than
-// 4k/3, the k largest of those are taken, exactly (hierarchical selection); fewer are sent as they
-// are.
+// Deep Gradient Compression (Lin, Han, Mao, Wang, Dally, ICLR 2018). The threshold comes from a
+// sample: the sample's own top fraction, as in the paper; the code of GaussianK-SGD instead takes
+// rank k of a sample of 0.01 n elements. If more than 4k/3 elements pass the threshold, exactly the
+// k largest of those are sent (hierarchical selection); fewer are sent as they are.
 //
 // Momentum correction (momentum > 0): u = m u + g is summed into the residual instead of g, and
 // both are cleared where an element is sent (momentum factor masking). Without it this is plain
-// error feedback, which is what the operator measurements of later papers run.
+// error feedback, as in the operator measurements of later papers.
 //
-// Local clipping (clip-norm > 0): a gradient with a larger 2-norm is scaled down to it before it is
-// added to anything. The paper's limit is the usual one over the root of the number of workers,
-// which a compressor does not know.
+// Local clipping (clip-norm > 0): a gradient with a larger 2-norm is scaled down to that norm
+// before it is added to anything. The paper's limit is the usual one divided by the root of the
+// number of workers, which a compressor does not know.
 #include "kernels/compressors/dgc.h"
 
 #include "kernels/arithmetic/permutation.h"
@@ -20,13 +19,13 @@
 namespace syncline {
 namespace {
 
-// A tensor's residual and momentum; that is empty where there is no momentum correction.
+// A tensor's residual and momentum; momentum is empty without momentum correction.
 struct Sums {
   const Gradient& gradient;
   const Dgc& dgc;
   std::span<float> residual, momentum;
 
-  // The momentum of element i, and its residual, once g has been added; neither is touched.
+  // The momentum and the residual of element i after adding g, computed without storing them.
   float velocity_at(std::size_t i) const {
     const float g = dgc.factor * gradient.at(i);
     return momentum.empty() ? g : dgc.momentum * momentum[i] + g;
@@ -136,15 +135,15 @@ Picks pick(const Settings& settings, const Gradient& gradient, const Draw& draw,
   return picks;
 }
 
-// At least what the threshold let through in the sample itself, at most what is not trimmed. (After
-// the warm-up.)
+// Smallest: what the threshold lets through in the sample itself. Largest: what is not trimmed.
+// (After the warm-up.)
 WireSize bytes(const Settings& settings, std::size_t elements, Precision precision) {
   const Dgc dgc = dgc_of(settings, elements, std::numeric_limits<std::uint32_t>::max());
   return {sparse_bytes(dgc.k, precision), sparse_bytes(dgc.sample_k, precision),
           sparse_bytes(std::min(dgc.k + dgc.k / 3, elements), precision)};
 }
 
-// Where the sample's own top fraction lies among all, and how many of those are sent.
+// How many elements reach the key of the sample's top fraction.
 Amount above_sampled_key(const Dgc& dgc, std::size_t elements) {
   const double n = static_cast<double>(elements), samples = static_cast<double>(dgc.samples);
   if (dgc.k == 0 || dgc.samples == elements)
@@ -207,20 +206,18 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
 const Registered<Compressor> entry{{
     .name = "dgc",
     .sentence = "about density x n elements, above a threshold taken from a sample",
-    .help = {.more = "A small sample replaces the selection among all, and momentum correction "
-                     "keeps accuracy at low densities.",
+    .help = {.more = "A small sample replaces the selection from all elements, and momentum "
+                     "correction keeps accuracy at low densities.",
              .paper = "Lin et al., ICLR 2018"},
     .options = {density_option(),
-                number("sample", "share of the elements that the threshold is taken from", "0.01",
+                number("sample", "share of the elements in the sample for the threshold", "0.01",
                        1e-6, 1),
                 number("momentum", "factor of the momentum correction; 0: plain error feedback",
                        "0", 0, 1),
-                whole_number("warm-up",
-                             "steps in which the density falls from a quarter by quarters", "0", 0,
-                             1e9),
-                number("clip-norm",
-                       "largest 2-norm of a gradient, larger ones are scaled down; 0: any", "0",
-                       0)},
+                whole_number("warm-up", "steps in which the density falls from 1/4 by factors of 4",
+                             "0", 0, 1e9),
+                number("clip-norm", "2-norm to which larger gradients are scaled down; 0: no limit",
+                       "0", 0)},
     .sparse = true,
     .feedback = always,
     .momentum = {

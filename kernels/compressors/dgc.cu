@@ -1,7 +1,7 @@
-// DGC on a GPU: the threshold is the exact order statistic of the sample, the list comes from one
-// pass, and too long a list is cut to its k largest by radix digits, never by a sort. With momentum
-// correction, a pass of 20 bytes per element first makes the sums; with clipping, one of 4 bytes
-// before that finds the norm.
+// DGC on a GPU: the threshold is the exact order statistic of the sample, one pass makes the list,
+// and a list that is too long is cut to its k largest by radix digits, without a sort. With
+// momentum correction, a pass of 20 bytes per element first makes the sums; with clipping, another
+// pass of 4 bytes before it finds the norm.
 #include "kernels/arithmetic/permutation.h"
 #include "kernels/compressors/dgc.h"
 #include "kernels/gpu/selection.cuh"
@@ -23,7 +23,7 @@ __global__ void factor_kernel(const Selection* selection, double clip, float* fa
   *factor = clipping_factor(clip, sqrt(squared_norm(selection->moments)));
 }
 
-// Velocity and factor are null where there is no momentum or clipping.
+// Velocity is null without momentum, factor without clipping.
 template <class Value>
 __global__ void sum_kernel(const Value* g, float* velocity, float* u, std::size_t elements,
                            float momentum, const float* factor) {
@@ -38,8 +38,7 @@ __global__ void sum_kernel(const Value* g, float* velocity, float* u, std::size_
   u[i] = v + u[i];
 }
 
-// After the cut of the list at rank k: does it hold too many, and so is trimmed, or is it sent
-// whole?
+// After the cut of the list at rank k: trims a list that is too long, and sends others whole.
 __global__ void judge_kernel(Selection* selection, std::size_t k) {
   const bool trimmed = too_many(selection->listed, k);
   selection->above_key = trimmed ? selection->cut_key + 1 : 0;
@@ -53,7 +52,7 @@ __global__ void report_kernel(const Selection* selection, DeviceOutput output) {
   *output.selected = selection->selected;
 }
 
-// Momentum factor masking: what was sent carries no momentum on.
+// Momentum factor masking: clears the momentum of elements that were sent.
 __global__ void mask_kernel(const DeviceOutput output, float* velocity) {
   const std::uint32_t* indices = reinterpret_cast<const std::uint32_t*>(output.message);
   for (std::size_t i = grid_thread(); i < *output.selected; i += grid_threads())
@@ -76,8 +75,8 @@ void make_sums(const Dgc& dgc, const Selector& selector) {
   });
 }
 
-// low_key: the sample's own top fraction, of g + e or, where g is null, of what is in the residual.
-// The keys lie where the list will.
+// Sets low_key to the key of the sample's top fraction. The sample is of g + e or, where g is null,
+// of the residual. Its keys use the memory of the later list.
 template <class Value>
 void set_sampled_key(const Dgc& dgc, const Value* g, const Draw& draw, Selector selector) {
   selector.room.sample = selector.room.list;
@@ -121,7 +120,7 @@ void prepare(const Settings& settings, std::size_t elements, const Draw& draw, S
 DeviceCompressor dgc_on_device() {
   DeviceCompressor device = sparsifier_on_device("dgc", encode, prepare);
   device.workspace_bytes = [](const Settings&, std::size_t elements) {
-    return selection_bytes(elements) + sizeof(float);  // the factor of clipping
+    return selection_bytes(elements) + sizeof(float);  // the clipping factor
   };
   return device;
 }

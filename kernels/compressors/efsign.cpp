@@ -1,5 +1,5 @@
 // EF-signSGD (Karimireddy, Rebjock, Stich, Jaggi, ICML 2019): the sign of every element of u = g +
-// e and one scale, the mean of |u|, so that error feedback contracts. Zero counts as positive.
+// e and one scale, the mean of |u|, for which error feedback contracts. Zero counts as positive.
 #include "kernels/cpu/signs.h"
 
 namespace syncline {

@@ -1,13 +1,13 @@
 // Gaussian_k as its authors run it (Shi, Chu, Cheung, See, arXiv 1911.08772, and their code,
-// github.com/hclhkbu/GaussianK-SGD). The gradient is taken for a bell curve: t = mean + deviation *
-// quantile(1 - density / 2), select |u| > t; when that is fewer than 2k/3, t halves; more than
-// 4k/3, t grows by half; three masks at most, and the last one that was evaluated is sent, so a
-// third change of t has no effect. How much is sent depends on the data: nothing at all for a
-// tensor whose moments are not finite.
+// github.com/hclhkbu/GaussianK-SGD). It assumes a normal distribution: t = mean + deviation *
+// quantile(1 - density / 2), select |u| > t; if that is fewer than 2k/3, t halves; if more than
+// 4k/3, t grows by half; at most three masks, and the last one that was evaluated is sent, so a
+// third change of t has no effect. The number sent depends on the data; a tensor whose moments are
+// not finite sends nothing.
 //
-// The paper's text reads as the one-sided quantile(1 - density); the released code is two-sided,
-// and so is the default here. Two passes: sums; then what is above the threshold. A higher one
-// looks at what was found, a lower one needs a pass more.
+// The paper's text means the one-sided quantile(1 - density); the released code is two-sided, and
+// this is the default here. Two passes: sums; then the elements above the threshold. A higher
+// threshold only filters them, a lower one needs another pass.
 #include "kernels/compressors/gaussiank.h"
 
 #include "kernels/cpu/sparse.h"
@@ -44,7 +44,7 @@ Picks pick(const Settings& settings, const Gradient& gradient, const Draw&, Stat
     if (factor == 1)
       break;
     t *= factor;
-    if (factor > 1)  // fewer, so no new look at the tensor
+    if (factor > 1)  // a subset, so no new pass
       raise(key_above(t), picks);
     else
       collect(state.residual, key_above(t), picks);
@@ -52,7 +52,7 @@ Picks pick(const Settings& settings, const Gradient& gradient, const Draw&, Stat
   return picks;
 }
 
-// Where the gradient is normal: the mask that the published loop ends with.
+// For a normal gradient: the elements selected by the mask that the published loop ends with.
 Amount selected(const Settings& settings, std::size_t elements) {
   const std::size_t k = wanted(density_of(settings), elements);
   if (k == 0)
@@ -70,7 +70,7 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   SelectionTraffic moved(elements);
   moved.add_and_sum(with_feedback(settings));
   moved.enqueue("threshold_kernel", 2 * sector_bytes, 2 * sector_bytes);
-  const bool counted = density_of(settings) > 0;  // infinity is reached by none
+  const bool counted = density_of(settings) > 0;  // no element reaches infinity
   const Amount counts = counted ? between(sector_bytes, 2 * sector_bytes) : Amount();
   moved.enqueue("count_kernel", sectors(4 * elements) + (counted ? 2 : 1) * sector_bytes, counts);
   moved.enqueue("decide_kernel", counts, sector_bytes);
@@ -88,8 +88,8 @@ const Registered<Compressor> entry{{
     .name = "gaussiank",
     .sentence =
         "about density x n elements, above a threshold fitted as if gradients were Gaussian",
-    .help = {.more = "It takes a few passes instead of a sort, and the number sent differs from "
-                     "tensor to tensor.",
+    .help = {.more = "A few passes replace a sort, and the number sent differs from tensor to "
+                     "tensor.",
              .paper = "Shi et al., arXiv 1911.08772"},
     .options = {density_option(),
                 choice("sides", "threshold at the quantile of |u| (two) or of u (one)", "two",

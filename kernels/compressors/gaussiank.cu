@@ -1,6 +1,6 @@
-// Gaussian_k on a GPU: gaussiank.cpp's three passes, with the threshold and the decisions of the
-// published loop made on the device. Only the normal quantile, which is a setting, comes from the
-// host.
+// Gaussian_k on a GPU: the passes of gaussiank.cpp, with the threshold and the decisions of the
+// published loop made on the device. Only the normal quantile, which depends on settings alone,
+// comes from the host.
 #include "kernels/compressors/gaussiank.h"
 #include "kernels/gpu/selection.cuh"
 

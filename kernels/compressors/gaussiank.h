@@ -1,5 +1,5 @@
-// The decisions of Gaussian_k, shared by every version of it (gaussiank.cpp names the paper): a
-// threshold from the normal quantile, then at most three masks.
+// The decisions of Gaussian_k, shared by its versions (gaussiank.cpp names the paper): a threshold
+// from the normal quantile, then at most three masks.
 #pragma once
 
 #include <cmath>
@@ -19,9 +19,9 @@ inline double gaussian_quantile(const Settings& settings) {
   return normal_quantile(1 - (settings.word("sides") == "two" ? density / 2 : density));
 }
 
-// t = mean + deviation * quantile, with the sample deviation, as torch.std has it.
+// The sample variance, as in torch.std: t = mean + deviation * quantile.
 constexpr double gaussian_variance(const Moments& moments) {
-  if (moments.count < 2)  // no deviation to speak of: torch gives NaN, and NaN selects nothing
+  if (moments.count < 2)  // torch gives NaN, and NaN selects nothing
     return std::numeric_limits<double>::quiet_NaN();
   const double variance =
       (moments.squares - moments.sum * (moments.sum / moments.count)) / (moments.count - 1);
@@ -39,12 +39,12 @@ constexpr double mask_factor(std::size_t mask) {
   return factors[mask];
 }
 
-// The threshold is multiplied by this after a mask that selected `count`; 1: that mask is taken.
+// The factor of the threshold after a mask that selected `count`; 1: that mask is sent.
 constexpr double gaussian_factor(std::size_t count, std::size_t k) {
   return 3 * count < 2 * k ? 0.5 : 3 * count > 4 * k ? 1.5 : 1.0;
 }
 
-// The factor of the mask that is sent, when `counts` are those of all reachable masks.
+// The factor of the mask that is sent, given the counts of all reachable masks.
 template <class Counts>
 constexpr double last_mask(const Counts& counts, std::size_t k) {
   double factor = 1;

@@ -1,12 +1,12 @@
 // MSTopK (Shi, Zhou, Song et al., "Towards Scalable Distributed Training of Deep Learning on Public
 // Cloud Clusters", MLSys 2021): bisect a threshold between the mean and the largest magnitude for a
-// fixed number of rounds; send everything above the last threshold that let through no more than k,
-// and fill up to exactly k with consecutive elements, from a random offset, out of the band down to
-// the last threshold that let through more.
+// fixed number of rounds; send everything above the last threshold that let through at most k, and
+// fill up to exactly k with consecutive elements, from a random offset, of the band down to the
+// last threshold that let through more.
 //
 // The published version counts the whole tensor in every round. A count is only ever compared with
-// k, and count(t) <= k exactly when t is above the (k+1)-th largest magnitude: so the fast version
-// finds that one exactly, and all rounds are then a few comparisons.
+// k, and count(t) <= k exactly when t is above the (k+1)-th largest magnitude: the fast version
+// finds that magnitude exactly, and each round is then one comparison.
 #include "kernels/compressors/mstopk.h"
 
 #include <cmath>
@@ -41,7 +41,7 @@ std::vector<std::uint32_t> choose(const Settings& settings, const Draw& draw, St
   });
 }
 
-// The key of rank k + 1, 0 when there is none.
+// The key of rank k + 1, or 0 if there is none.
 std::uint32_t next_key(std::span<const float> u, std::size_t k, const Draw& draw, Scratch& scratch,
                        Picks& picks) {
   if (k >= u.size())
@@ -53,13 +53,13 @@ std::uint32_t next_key(std::span<const float> u, std::size_t k, const Draw& draw
   collect(u, low, picks);
   if (picks.total() <= k && low > 1)
     collect(u, std::max(1u, certain_key(u, k + 1)), picks);
-  if (picks.total() <= k)  // all that is not zero
+  if (picks.total() <= k)  // the picks are all that is not zero
     return 0;
   std::vector<std::uint32_t> keys = keys_of(picks);
   return kth_largest(keys, k + 1).key;
 }
 
-// Leaves those picks that are sent; all of them reach band.from.
+// Keeps only the picks that are sent; all picks reach band.from.
 void choose_in_band(const Band& band, std::size_t k, const Draw& draw, Picks& picks) {
   const std::size_t tiles = picks.counts.size();
   std::vector<std::size_t> above(tiles);
@@ -93,7 +93,7 @@ Picks pick(const Settings& settings, const Gradient& gradient, const Draw& draw,
   return picks;
 }
 
-// Elements that are listed besides k: those in the last interval of the bisection.
+// Elements listed beyond the k: those in the last interval of the bisection.
 Amount in_band(std::size_t k, int rounds, std::size_t elements) {
   const double cut = magnitude_of_rank(static_cast<double>(k), elements);
   const double top = magnitude_of_rank(0.5, elements), mean = std::sqrt(2 / std::numbers::pi);

@@ -1,6 +1,5 @@
-// MSTopK on a GPU: mstopk.cpp's way to the bisection's answer without its counting passes. The
-// histogram bounds the key of rank k + 1, which decides every round; the band is listed in one
-// pass.
+// MSTopK on a GPU, without the counting passes, as in mstopk.cpp. The histogram bounds the key of
+// rank k + 1, which decides every round; one pass lists the band.
 #include "kernels/compressors/mstopk.h"
 #include "kernels/gpu/selection.cuh"
 

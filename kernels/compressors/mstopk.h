@@ -1,4 +1,4 @@
-// The bisection of MSTopK (mstopk.cpp names the paper), shared by every version of it.
+// The bisection of MSTopK (mstopk.cpp names the paper), shared by its versions.
 #pragma once
 
 #include "kernels/arithmetic/moments.h"
@@ -7,8 +7,8 @@
 namespace syncline {
 
 struct Band {
-  std::uint32_t above = no_key;  // all with key >= above are sent
-  std::uint32_t from = 0;        // and some with from <= key < above
+  std::uint32_t above = no_key;  // everything with key >= above is sent
+  std::uint32_t from = 0;        // and some of the keys with from <= key < above
 };
 
 template <class NoMoreThanK>
@@ -26,7 +26,8 @@ constexpr Band bisect(const Moments& moments, int rounds, const NoMoreThanK& no_
   return band;
 }
 
-// The consecutive ones begin there in the band; the counter of all ones is no element's.
+// Where in the band the consecutive elements begin. Uses the counter of all ones, which no element
+// has.
 constexpr std::size_t random_offset(const Draw& draw, std::size_t band, std::size_t room) {
   return random_words(draw, ~std::uint64_t{0})[1] % (band - room + 1);
 }

@@ -1,4 +1,4 @@
-// No compression: the gradient as it is. What every other compressor is compared with.
+// No compression: the gradient as it is, the reference for every other compressor.
 #include "kernels/cpu/dense.h"
 #include "kernels/gpu/selection_traffic.h"
 
@@ -55,7 +55,7 @@ StreamOperations decode_traffic(const Settings&, std::size_t elements, std::size
 const Registered<Compressor> entry{{
     .name = "none",
     .sentence = "no compression: every element as it is",
-    .help = {.more = "It is what every other compressor is compared with."},
+    .help = {.more = "Every other compressor is compared with this one."},
     .reducible = true,
     .unbiased = true,
     .wire_bytes = bytes,

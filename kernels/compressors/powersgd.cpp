@@ -1,8 +1,8 @@
 // PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019): one step of power iteration finds a rank-r
 // approximation P Q^T of u = g + e, starting from the last step's Q. P = u Q is summed over workers
-// and made orthonormal; Q = u^T P is summed; both are linear in u, so an all-reduce carries them.
-// What the approximation misses stays in the residual. P and Q travel in fp32 whatever the gradient
-// is.
+// and made orthonormal; Q = u^T P is summed; both are linear in u, so an all-reduce can carry them.
+// The approximation error stays in the residual. P and Q travel in fp32 in either precision of the
+// gradient.
 //
 // Sums have a fixed order: along a row 32 lanes as in moments.h; down a column, blocks of 64 rows
 // in float and the blocks in double.
@@ -19,13 +19,13 @@ Shape shape_of(const Settings& settings, std::size_t elements) {
   return syncline::shape_of(elements, static_cast<std::size_t>(settings.number("rank")));
 }
 
-// The last rows may be shorter than the others, or empty.
+// The last rows may be shorter or empty.
 std::span<float> row_of(std::span<float> u, const Shape& s, std::size_t row) {
   const std::size_t begin = std::min(row * s.columns, u.size());
   return u.subspan(begin, std::min(s.columns, u.size() - begin));
 }
 
-// The columns of Q lie one after the other in it: what runs along a row of u runs along one too.
+// Stores each column of Q contiguously, so that walking along a row of u walks along a column of Q.
 std::vector<float> transposed(std::span<const float> matrix, std::size_t columns) {
   std::vector<float> result(matrix.size());
   for (std::size_t i = 0; i < matrix.size(); ++i)
@@ -40,7 +40,7 @@ double dot_plainly(const float* a, const float* b, std::size_t count) {
   return in_lane_order(partial);
 }
 
-// This one has half of the lanes in a vector.
+// The same with vectors, each of which holds half of the lanes.
 double dot(const float* a, const float* b, std::size_t count) {
   Floats halves[2] = {};
   const std::size_t whole = count - count % lanes;
@@ -55,14 +55,14 @@ double dot(const float* a, const float* b, std::size_t count) {
   return in_lane_order(partial);
 }
 
-// Adds what a row gives to Q = u^T P, which is transposed.
+// Adds the contribution of one row of u to Q = u^T P; q is transposed.
 void add_row(std::span<const float> u, const Shape& s, const float* p, float* q) {
   for (std::size_t c = 0; c < s.rank; ++c)
     for (std::size_t j = 0; j < u.size(); ++j)
       q[c * s.columns + j] += u[j] * p[c];
 }
 
-// A row of P Q^T, with Q transposed.
+// A row of P Q^T; q is transposed.
 std::vector<float> row_of_product(const float* p, const float* q, const Shape& s,
                                   std::size_t length) {
   std::vector<float> row(length);
@@ -90,8 +90,8 @@ void one_by_one(std::size_t count, const std::function<void(std::size_t)>& work)
     work(i);
 }
 
-// The two versions differ in whether rows are run one after the other or in parallel, and in how
-// two of them are multiplied.
+// How the two versions differ: rows one after the other or in parallel, and two kinds of dot
+// product.
 struct Manner {
   void (*rows)(std::size_t count, const std::function<void(std::size_t)>& work);
   double (*dot)(const float* a, const float* b, std::size_t count);
@@ -153,7 +153,7 @@ void remember(const Settings& settings, std::span<const std::byte> whole, State&
   const std::span<const std::byte> q = whole.subspan(4 * s.rows * s.rank);
   state.memory.assign(q.begin(), q.end());
   for (const float value : floats(q))
-    if (!std::isfinite(value))  // a diverged step must not end all later ones
+    if (!std::isfinite(value))  // a diverged step must not spoil all later ones
       state.memory.clear();
 }
 
@@ -227,9 +227,9 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
 const Registered<Compressor> entry{{
     .name = "powersgd",
     .sentence = "a matrix of low rank by one step of power iteration, with error feedback",
-    .help = {.more = "Both factors can be added, so any all-reduce carries them, twice as many "
-                     "times with half the bytes. A bucket is one matrix, as square as it can be, "
-                     "where the paper takes one for each layer, so layers share a rank.",
+    .help = {.more = "Both factors can be added, so any all-reduce carries them: two all-reduces "
+                     "with half of the bytes each. A bucket is one matrix, as square as possible, "
+                     "where the paper has one for each layer, so layers share a rank.",
              .paper = "Vogels, Karimireddy and Jaggi, NeurIPS 2019"},
     .options = {whole_number("rank", "rank of the approximation", "4", 1, most_rank),
                 feedback_option("on")},

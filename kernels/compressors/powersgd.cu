@@ -1,36 +1,37 @@
-// PowerSGD on a GPU: powersgd.cpp's sums in its order. A warp takes a row for P, a thread takes a
-// column of 64 rows for Q, a warp each takes a column of P to make it orthonormal. Rows begin
-// anywhere, and the order has neighbours in different lanes, so elements are read by 4 bytes, a
-// batch at a time: no division, and as many bytes in flight as with 16 at once.
+// PowerSGD on a GPU: the sums of powersgd.cpp in the same order. For P a warp takes a row; for Q a
+// thread takes one column of 64 rows; to make P orthonormal, a warp takes a column of P. Rows begin
+// at any address, and in the order of sums neighbours are in different lanes, so elements are read
+// by 4 bytes, a batch at a time: no division, and as many bytes in flight as with loads of 16.
 #include "kernels/compressors/powersgd.h"
 #include "kernels/gpu/device.cuh"
 
 namespace syncline {
 namespace {
 
-constexpr unsigned deep_batch = 16;  // where few threads have to keep much in flight
-constexpr unsigned few = 4;          // columns of the factors where u stays in registers
+constexpr unsigned deep_batch = 16;  // where few threads must keep many bytes in flight
+constexpr unsigned few = 4;          // columns of the factors per pass where u stays in registers
 constexpr unsigned strip_threads = 256;
-constexpr unsigned column_warps = 16;  // of P, side by side
+constexpr unsigned column_warps = 16;  // warps that take columns of P in parallel
 
-// The last rows may be shorter than the others, or empty.
+// The last rows may be shorter or empty.
 struct Matrix {
   float* u;
   Shape s;
-  std::size_t whole, rest;  // rows that are whole, and elements of the one after them
+  std::size_t whole, rest;  // number of whole rows, and elements of the row after them
 
   __device__ std::size_t row_length(std::size_t row) const {
     return row < whole ? s.columns : row == whole ? rest : 0;
   }
-  // Where a column ends in a block of 64 rows.
+  // The end of a column within a block of 64 rows.
   __device__ std::size_t end_of(std::size_t column, std::size_t begin) const {
     const std::size_t length = whole + (column < rest ? 1 : 0);
     return begin + block_rows < length ? begin + block_rows : length;
   }
 };
 
-// Calls work(first, left) for every `count` of what lies `step` apart, `left` being a constant
-// where all are there: with nothing to ask in between, they are loaded at the same time.
+// Calls work(first, left) for every `count` elements that lie `step` apart. `left`, the number
+// present, is a compile-time constant for a full batch: without tests in between, all loads are
+// issued together.
 template <unsigned count, unsigned step, class Work>
 __device__ void for_each_batch(std::size_t first, std::size_t end, const Work& work) {
   for (; first + (count - 1) * step < end; first += count * step)
@@ -39,8 +40,8 @@ __device__ void for_each_batch(std::size_t first, std::size_t end, const Work& w
     work(first, static_cast<unsigned>((end - first + step - 1) / step));
 }
 
-// Neighbours in a row of a factor: `width` of them, which divides the rank, are one load; what is
-// past the rank is 0.
+// `width` neighbours in a row of a factor, read by one load; `width` divides the rank. Elements
+// past the rank are 0.
 template <unsigned width>
 struct alignas(4 * width) Neighbours {
   float at[width];
@@ -59,13 +60,13 @@ __device__ void load_factors(const float* row, unsigned first, unsigned rank,
   }
 }
 
-// The one of a kernel's versions that reads factors of this rank.
+// Chooses the version of a kernel that can read factors of this rank.
 template <class Kernel>
 Kernel* by_width(std::size_t rank, Kernel* fours, Kernel* twos, Kernel* ones) {
   return rank % 4 == 0 ? fours : rank % 2 == 0 ? twos : ones;
 }
 
-// What lies `step` apart, the first `left` of it.
+// Loads the first `left` of elements that lie `step` apart.
 template <unsigned count, class Left>
 __device__ void load_column(const float* from, std::size_t step, Left left,
                             float (&values)[count]) {
@@ -75,7 +76,8 @@ __device__ void load_column(const float* from, std::size_t step, Left left,
       values[r] = from[r * step];
 }
 
-// P = u Q, and u = g + e on the way: the first chunk adds, the others read what its lane wrote.
+// P = u Q, and u = g + e: the first chunk of columns adds and stores u, later chunks read what
+// their lane stored.
 template <class Value, unsigned width>
 __global__ void __launch_bounds__(256)
     rows_kernel(const Value* g, bool feedback, Matrix m, const float* q, float* p, int* diverged) {
@@ -139,9 +141,9 @@ __device__ void for_each_pair(const double* a, const double* b, std::size_t rows
   });
 }
 
-// One block, a warp for each column of P (and for every 16th after it). As soon as a column is
-// final, all later ones lose what they share with it: each goes through what powersgd.h has, in its
-// order.
+// One block, one warp for each column of P (and for every 16th after it). When a column is final,
+// its component is subtracted from all later ones: each goes through the operations of powersgd.h,
+// in the same order.
 __global__ void __launch_bounds__(32 * column_warps)
     orthogonalise_kernel(const float* p, Shape s, double* columns, float* out) {
   __shared__ double before[most_rank], after[most_rank];  // squared lengths
@@ -196,12 +198,12 @@ __global__ void __launch_bounds__(32 * column_warps)
   }
 }
 
-// The rows of P that belong to a block of rows of u, in shared memory; zeros past the rank.
+// The rows of P for a block of rows of u, in shared memory; zeros past the rank.
 struct Strip {
   float rows[block_rows][most_rank];
 
   __device__ void load(const float* p, const Shape& s) {
-    constexpr unsigned part = strip_threads / block_rows;  // of a row's threads
+    constexpr unsigned part = strip_threads / block_rows;  // threads per row
     const unsigned row = threadIdx.x / part;
     const std::size_t i = blockIdx.y * block_rows + row;
     for (unsigned first = 0; first < s.rank; first += chunk)
@@ -211,7 +213,7 @@ struct Strip {
   }
 };
 
-// A block adds what 64 rows give to Q = u^T P; blockIdx.y names them.
+// A block adds the contribution of 64 rows to Q = u^T P; blockIdx.y is their number.
 __global__ void __launch_bounds__(strip_threads)
     columns_kernel(Matrix m, const float* p, float* partial) {
   __shared__ Strip strip;
@@ -259,8 +261,8 @@ __global__ void sum_kernel(const float* partial, std::size_t blocks, std::size_t
     *diverged = 1;
 }
 
-// u -= P Q^T, as encoders take off what was sent, or u += P Q^T: a block has 64 rows, a thread a
-// column of them.
+// u -= P Q^T, when encoders subtract what was sent, or u += P Q^T: a block takes 64 rows, a thread
+// a column of them.
 __global__ void __launch_bounds__(strip_threads)
     product_kernel(Matrix m, const float* p, const float* q, bool take_off) {
   __shared__ Strip strip;
@@ -281,7 +283,7 @@ __global__ void __launch_bounds__(strip_threads)
       for (unsigned r = 0; r < batch; ++r)
         if (r < left)
 #pragma unroll
-          for (unsigned c = 0; c < few; ++c)  // past the rank: + 0
+          for (unsigned c = 0; c < few; ++c)  // adds 0 past the rank
             sent[r] += strip.rows[i - begin + r][first + c] * factors[c];
     }
 #pragma unroll
@@ -293,7 +295,7 @@ __global__ void __launch_bounds__(strip_threads)
   });
 }
 
-// A diverged step must not end all later ones: those begin anew.
+// After a diverged step Q starts afresh, so that later steps are not spoilt.
 __global__ void remember_kernel(const float* q, std::size_t size, Draw draw, const int* diverged,
                                 float* matrix) {
   if (const std::size_t i = grid_thread(); i < size)
@@ -325,7 +327,7 @@ Matrix matrix_in(float* u, std::size_t elements, const Shape& s) {
   return {u, s, elements / s.columns, elements % s.columns};
 }
 
-// A block of 256 columns and 64 rows.
+// One block per 256 columns and 64 rows.
 dim3 blocks_of_columns(const Shape& s) {
   return {blocks_of(s.columns), static_cast<unsigned>(blocks_in(s))};
 }

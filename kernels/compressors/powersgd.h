@@ -1,6 +1,6 @@
 // PowerSGD's matrices (Vogels, Karimireddy, Jaggi, NeurIPS 2019). A flat tensor of n elements is
-// seen as the most nearly square matrix that holds it, row by row, zeros at the end, as PyTorch's
-// batched hook does: a bucket has no layers any more.
+// seen as the most nearly square matrix that holds it, row by row, with zeros at the end, as in
+// PyTorch's batched hook: a bucket no longer has layers.
 #pragma once
 
 #include <cmath>
@@ -12,10 +12,10 @@
 
 namespace syncline {
 
-inline constexpr std::size_t block_rows = 64;  // that u^T P sums in float
+inline constexpr std::size_t block_rows = 64;  // rows that u^T P sums in float
 inline constexpr std::size_t most_rank = 64;
-inline constexpr unsigned chunk = 8;  // columns of the factors that a GPU's thread sums at once
-inline constexpr double dependent = 1e-20;  // of its squared length is left: only rounding
+inline constexpr unsigned chunk = 8;        // columns of the factors that a GPU thread sums at once
+inline constexpr double dependent = 1e-20;  // a smaller share left of a squared length is rounding
 
 struct Shape {
   std::size_t rows = 0, columns = 0, rank = 0;
@@ -31,7 +31,8 @@ inline Shape shape_of(std::size_t elements, std::size_t rank) {
   return {rows, columns, std::min(rank, columns)};
 }
 
-// The product of two columns, in the order of moments.h: 32 running sums, then these one by one.
+// The dot product of two columns, in the order of moments.h: 32 running sums, then these one by
+// one.
 inline double column_product(const std::vector<double>& columns, std::size_t rows, std::size_t rank,
                              std::size_t a, std::size_t b) {
   double partial[lanes] = {};
@@ -40,13 +41,13 @@ inline double column_product(const std::vector<double>& columns, std::size_t row
   return in_lane_order(partial);
 }
 
-// A column is multiplied by this, whose squared length was `before` and is `after`.
+// The factor that normalises a column whose squared length was `before` and is `after`.
 constexpr double column_scale(double before, double after, double length) {
   return after <= dependent * before || after == 0 ? 0.0 : 1 / length;
 }
 
-// (Gram-Schmidt, as the authors have it, in double.) Columns of a rows x rank matrix, row by row;
-// a column that depends on those before it becomes zero.
+// Gram-Schmidt in double, as the authors use it, on the columns of a rows x rank matrix stored row
+// by row. A column that depends on earlier ones becomes zero.
 inline void orthogonalise(std::span<float> matrix, std::size_t rows, std::size_t rank) {
   std::vector<double> columns(matrix.begin(), matrix.end());
   for (std::size_t c = 0; c < rank; ++c) {
@@ -65,12 +66,12 @@ inline void orthogonalise(std::span<float> matrix, std::size_t rows, std::size_t
     matrix[i] = static_cast<float>(columns[i]);
 }
 
-// Element i of the Q that a tensor starts with: the same on every worker and step.
+// Element i of a tensor's first Q: the same on every worker and step.
 constexpr float first_entry(const Draw& draw, std::size_t i) {
   return static_cast<float>(uniform({draw.seed, 0, draw.tensor}, i) - 0.5);
 }
 
-// Q, the start of the next power iteration, which is remembered of a tensor.
+// The tensor's remembered Q, from which the next power iteration starts.
 inline std::span<float> matrix_of(State& state, const Shape& s, const Draw& draw) {
   const std::size_t entries = s.columns * s.rank;
   const bool is_new = state.memory.size() != entries * sizeof(float);

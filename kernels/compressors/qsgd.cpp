@@ -1,10 +1,10 @@
 // QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic, NeurIPS 2017, arXiv 1610.02132): the gradient is
-// cut into buckets, each with a scale; every element is rounded at random to one of `levels` steps
-// of it, so that the expectation is the element. Defaults are what the paper's experiments ran: 4
-// bits, buckets of 512, the largest magnitude as scale, codes of fixed width, no error feedback.
-// The theory's variant is norm = two with an Elias code.
+// cut into buckets, each with a scale; every element is rounded at random to a multiple of scale /
+// `levels`, so that its expectation is the element. Defaults are those of the paper's experiments:
+// 4 bits, buckets of 512, the largest magnitude as scale, fixed-width codes, no error feedback. The
+// theory's variant is norm = two with an Elias code.
 //
-// Message, fixed width: a scale (fp32) per bucket, then the codes: sign and level. Elias: bucket
+// Message, fixed width: one scale (fp32) per bucket, then the codes: sign and level. Elias: bucket
 // after bucket, each from a byte boundary.
 #include "kernels/compressors/qsgd.h"
 
@@ -47,7 +47,6 @@ void put_bucket(const Qsgd& qsgd, float scale, const std::uint8_t* codes, std::s
 
 namespace {
 
-// Reads one bucket back.
 float get_bucket(const Qsgd& qsgd, std::size_t count, BitReader& in, std::uint8_t* codes) {
   std::fill(codes, codes + count, std::uint8_t{0});
   const float scale = read_bucket(qsgd, count, in, [&](std::size_t i, std::uint32_t code) {
@@ -102,8 +101,8 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   }
 }
 
-// Codes of one bucket, which begins at `at` of its tile, whose random words these are; and what
-// stays behind of it in `rest` where that is wanted.
+// Codes of one bucket, which begins at `at` of its tile; `random` are the random words of that
+// tile. Writes the new residual to `rest` unless it is null.
 void quantise_bucket(const Qsgd& qsgd, float scale, const std::uint32_t* random, std::size_t at,
                      std::size_t count, const float* u, std::uint8_t* codes, float* rest) {
   const float inverse = inverse_unit(scale, qsgd.levels), step = step_of(qsgd, scale);
@@ -130,7 +129,7 @@ void quantise_bucket(const Qsgd& qsgd, float scale, const std::uint32_t* random,
   }
 }
 
-// Scales and codes of one tile, which holds whole buckets: their sizes divide a tile.
+// Scales and codes of one tile, which holds whole buckets: bucket sizes divide a tile.
 void quantise_tile(const Qsgd& qsgd, const Draw& draw, std::size_t begin, std::size_t count,
                    const float* u, float* scales, std::uint8_t* codes, float* rest) {
   std::uint32_t random[tile_elements / 2];
@@ -181,7 +180,8 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
     message.insert(message.end(), part.begin(), part.end());
 }
 
-// Elias codes have no fixed places, so they are read in order, into scales and one code per byte.
+// Decoded Elias codes: they have no fixed places, so they are read in order, into scales and one
+// code per byte.
 struct Codes {
   std::vector<float> scales;
   std::vector<std::uint8_t> codes;
@@ -226,7 +226,7 @@ void decode_plainly(const Settings& settings, std::span<const std::byte> message
     sum[i] += decoded(qsgd, read.codes[i], step_of(qsgd, read.scales[i / qsgd.bucket]));
 }
 
-// Adds one message's codes of a tile.
+// Adds the codes that one message has for a tile.
 void add_codes(const Qsgd& qsgd, const std::vector<float>& scales, const std::uint8_t* codes,
                std::size_t begin, std::size_t count, std::span<float> sum) {
   const std::int32_t sign_bit = static_cast<std::int32_t>(qsgd.sign_bit());
@@ -264,7 +264,7 @@ void decode(const Settings& settings, const Messages& messages, Precision, const
   });
 }
 
-// Fixed width: exact. Elias: what Gaussian gradients come to, by encoding one tile of them.
+// Fixed width: exact. Elias: the size for Gaussian gradients, found by encoding one tile of them.
 WireSize bytes(const Settings& settings, std::size_t elements, Precision) {
   const Qsgd qsgd = qsgd_of(settings);
   if (qsgd.coding == Coding::fixed)
@@ -280,8 +280,8 @@ WireSize bytes(const Settings& settings, std::size_t elements, Precision) {
           false};
 }
 
-// The paper's mean code length of a bucket, with its terms o(1) as 0: Theorem 3.2, whose
-// proof is for few levels, and lemma A.6 for the dense regime.
+// The paper's mean code length of a bucket, with its o(1) terms as 0: Theorem 3.2, whose proof is
+// for few levels, and Lemma A.6 for the dense regime.
 std::optional<double> code_bits(const Qsgd& qsgd, double n) {
   const double s = qsgd.levels, root = std::sqrt(n);
   const auto log2 = [](double x) { return steady_log(x) / log_of_two; };
@@ -289,12 +289,12 @@ std::optional<double> code_bits(const Qsgd& qsgd, double n) {
     return 32 + ((log2(1 + (s * s + std::min(n, s * root)) / n) + 1) / 2 + 2) * n;
   if (qsgd.coding == Coding::fixed || s * s + root > n / 2)
     return {};
-  const double levels = s * (s + root);  // as many are not zero, at most, in the mean
+  const double levels = s * (s + root);  // upper bound of the mean number of non-zeros
   return 32 + (3 + 1.5 * log2(2 * (s * s + n) / levels)) * levels;
 }
 
-// Lemma 3.1, for the largest bucket: for a scale that is below the 2-norm, as the largest magnitude
-// is, the same holds. It has more levels that are not zero, so codes may be longer then.
+// Lemma 3.1, for the largest bucket. It also holds for a scale below the 2-norm, such as the
+// largest magnitude. More levels are then not zero, so codes may be longer than the bound.
 Promise promise(const Settings& settings, std::size_t elements, std::size_t /*sent*/) {
   const Qsgd qsgd = qsgd_of(settings);
   const double n = static_cast<double>(std::min(qsgd.bucket, elements)), s = qsgd.levels;
@@ -309,7 +309,7 @@ Amount coded_sectors(const Settings& settings, std::size_t elements) {
   return sectors({mean, 0.05 * mean});
 }
 
-// What qsgd.cu enqueues. Codes of fixed width are the message, or what Elias codes are made of.
+// What qsgd.cu enqueues. Fixed-width codes are the message, or the input of the Elias coder.
 StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
   const Qsgd qsgd = qsgd_of(settings);
   const std::size_t buckets = buckets_of(qsgd, elements);

@@ -1,6 +1,6 @@
-// QSGD on a GPU. Codes of fixed width: one pass, a warp per bucket. Lane l takes elements l, l +
-// 32, ...; eight rows share one Philox call per lane.
-// Elias codes are made of these in the workspace, and read into it: qsgd_elias.cuh.
+// QSGD on a GPU. Fixed-width codes take one pass, with a warp per bucket: lane l takes elements l,
+// l + 32, ...; eight rows share one Philox call per lane. Elias codes are made from fixed-width
+// codes in the workspace, and decoded into them: qsgd_elias.cuh.
 #include "kernels/arithmetic/packing.h"
 #include "kernels/compressors/qsgd_elias.cuh"
 
@@ -21,7 +21,7 @@ __device__ float bucket_scale(const QsgdShape& shape, float squares, std::uint32
   return canonical(scale);
 }
 
-// The codes of eight neighbouring lanes side by side, in each of the eight.
+// Joins the codes of eight neighbouring lanes; all eight get the result.
 template <class Word>
 __device__ Word packed_eight(unsigned code, unsigned bits) {
   Word word = static_cast<Word>(code) << (threadIdx.x % 8 * bits);
@@ -30,7 +30,7 @@ __device__ Word packed_eight(unsigned code, unsigned bits) {
   return word;
 }
 
-// A row of 32 codes. Eight of them make `bits` bytes; the lane of each byte writes it.
+// Writes a row of 32 codes. Each eight codes make `bits` bytes; one lane writes each byte.
 __device__ void write_row(unsigned char* row, unsigned code, unsigned bits, std::size_t present) {
   const unsigned lane = lane_of_warp(), byte = lane / 8 * bits + lane % 8;
   const std::uint64_t word =
@@ -39,17 +39,18 @@ __device__ void write_row(unsigned char* row, unsigned code, unsigned bits, std:
     row[byte] = static_cast<unsigned char>(word >> (lane % 8 * 8));
 }
 
-// A warp keeps what it has read of buckets up to this long; of longer ones it reads the rest again.
+// A warp keeps values of a bucket up to this length in registers, and reads the rest of longer ones
+// again.
 constexpr unsigned kept_batches = 2;
 constexpr std::size_t batch_elements = 32 * batch, usual_bucket = kept_batches * batch_elements;
 static_assert(batch_elements == random_block);
 
-// The codes of a bucket, whose residual it leaves behind.
+// Makes the codes of a bucket and stores its new residual.
 struct BucketCodes {
   int levels;
   unsigned sign_bit;
   float inverse, step;
-  float* residual;  // null: nothing is kept
+  float* residual;  // null: no residual is kept
 
   __device__ unsigned operator()(float value, std::size_t i, std::uint32_t random) const {
     const std::uint32_t level = level_of(value, inverse, levels, random);
@@ -60,13 +61,14 @@ struct BucketCodes {
   }
 };
 
-// A batch of codes of 2, 4 or 8 bits: lanes gather whole words of them, which one store takes.
+// A batch of codes of 2, 4 or 8 bits: lanes collect whole words of codes, and one store writes
+// them.
 template <unsigned bits>
 struct BatchOfCodes {
   static constexpr unsigned in_word = 32 / bits;
   std::uint32_t mine = 0;
 
-  __device__ void take(unsigned row, unsigned code) {  // rows in order
+  __device__ void take(unsigned row, unsigned code) {  // call for rows in order
     std::uint32_t word = code << (threadIdx.x % in_word * bits);
 #pragma unroll
     for (unsigned step = 1; step < in_word; step *= 2)
@@ -75,14 +77,14 @@ struct BatchOfCodes {
     word = __shfl_sync(all_lanes, word, lane % bits * in_word);
     mine = lane / bits == row % (32 / bits) ? word : mine;
   }
-  __device__ void store(unsigned row, unsigned char* codes) const {  // after this row
+  __device__ void store(unsigned row, unsigned char* codes) const {  // call after take of this row
     constexpr unsigned rows_of_store = batch < 32 / bits ? batch : 32 / bits;
     if (row % rows_of_store == rows_of_store - 1 && lane_of_warp() < rows_of_store * bits)
       reinterpret_cast<std::uint32_t*>(codes)[row / rows_of_store * 32 + lane_of_warp()] = mine;
   }
 };
 
-// All of a batch, from this lane's first element on.
+// Writes a whole batch, from this lane's first element on.
 template <unsigned bits>
 __device__ void write_batch(const float (&sums)[batch], const BucketCodes& code_of,
                             std::size_t first, const PhiloxWords& words, unsigned char* codes) {
@@ -95,10 +97,10 @@ __device__ void write_batch(const float (&sums)[batch], const BucketCodes& code_
   }
 }
 
-// With known_bits (2, 4 or 8) buckets are the usual ones, and everything about codes is known to
-// the compiler; with 0 nothing is.
+// If known_bits is 2, 4 or 8, buckets have the usual length, and the compiler knows everything
+// about the codes; 0 is the general version.
 template <class Value, unsigned known_bits>
-__global__ void __launch_bounds__(256, 4)  // 64 registers: four blocks at once
+__global__ void __launch_bounds__(256, 4)  // 64 registers, so that four blocks fit
     quantise_kernel(const Value* g, float* residual, QsgdShape shape, Draw draw, float* scales,
                     unsigned char* codes) {
   constexpr bool usual = known_bits != 0;
@@ -118,7 +120,7 @@ __global__ void __launch_bounds__(256, 4)  // 64 registers: four blocks at once
   };
   const auto add = [&](const float(&sums)[batch]) {
 #pragma unroll
-    for (unsigned row = 0; row < batch; ++row) {  // past the end there are zeros
+    for (unsigned row = 0; row < batch; ++row) {  // zeros past the end
       squares += sums[row] * sums[row];
       const std::uint32_t key = magnitude_key(sums[row]);
       top = top > key ? top : key;
@@ -183,7 +185,7 @@ auto quantiser(const Qsgd& qsgd) {
                                    : quantise_kernel<Value, 0>;
 }
 
-// The codes of a message: four are one load where known_bits is not 0.
+// Reads the codes of a message; if known_bits is not 0, one load reads four.
 template <unsigned known_bits>
 struct QsgdCodes {
   using Word = std::conditional_t<known_bits == 8, std::uint32_t,

@@ -12,7 +12,7 @@ namespace syncline {
 enum class Coding { fixed, sparse, dense };
 
 struct Qsgd {
-  unsigned bits = 4;  // per element, with its sign
+  unsigned bits = 4;  // per element, including its sign
   int levels = 7;     // the paper's s
   std::size_t bucket = 512;
   bool max_norm = true;
@@ -27,17 +27,17 @@ Qsgd qsgd_of(const Settings& settings);
 inline float scale_of(const Qsgd& qsgd, const Moments& moments) {
   const float scale = qsgd.max_norm ? std::bit_cast<float>(moments.top)
                                     : static_cast<float>(std::sqrt(moments.squares));
-  return scale == scale ? scale : std::numeric_limits<float>::quiet_NaN();  // one NaN
+  return scale == scale ? scale : std::numeric_limits<float>::quiet_NaN();  // one NaN for all
 }
 
-// The codes of one bucket as bits: Code_s (sparse regime: positions of what is not zero) or Code'_s
-// (dense regime: every coordinate). A bucket starts at a byte, and ends Code_s with the distance to
-// one past its end, which the paper leaves open.
+// Writes the codes of one bucket as bits: Code_s (sparse regime: positions of the non-zeros) or
+// Code'_s (dense regime: every coordinate). A bucket starts at a byte. The end of Code_s, which the
+// paper leaves open, is the distance to one past the bucket's end.
 void put_bucket(const Qsgd& qsgd, float scale, const std::uint8_t* codes, std::size_t count,
                 BitWriter& out);
 
-// One element, `distance` behind the last one that was coded. In the sparse regime its level is not
-// zero.
+// The code of one element, `distance` after the last coded one. In the sparse regime its level is
+// not zero.
 constexpr Bits coded(const Qsgd& qsgd, std::size_t distance, std::uint32_t code) {
   const std::uint32_t level = code & (qsgd.sign_bit() - 1);
   const Bits sign{(code & qsgd.sign_bit()) != 0, 1};
@@ -46,7 +46,8 @@ constexpr Bits coded(const Qsgd& qsgd, std::size_t distance, std::uint32_t code)
              : elias(static_cast<std::uint32_t>(distance)) + sign + elias(level);
 }
 
-// The most bytes of one bucket. (Sparse: a gap is never longer than codes in its place would be.)
+// Upper bound of the bytes of one bucket. (Sparse: the code of a gap is never longer than codes of
+// the skipped elements.)
 constexpr std::size_t most_coded_bytes(const Qsgd& qsgd, std::size_t count) {
   const unsigned levels = static_cast<unsigned>(qsgd.levels);
   const std::size_t bits = qsgd.coding == Coding::dense ? count * (1 + elias(levels + 1).count)
@@ -54,8 +55,8 @@ constexpr std::size_t most_coded_bytes(const Qsgd& qsgd, std::size_t count) {
   return 4 + (bits + 7) / 8;
 }
 
-// Reads one bucket: take(i, code), of all codes or of those that are not zero, in order; returns
-// the scale.
+// Reads one bucket: calls take(i, code) for all codes (dense) or for the non-zeros, in order;
+// returns the scale.
 template <class Take>
 constexpr float read_bucket(const Qsgd& qsgd, std::size_t count, BitReader& in, const Take& take) {
   const bool dense = qsgd.coding == Coding::dense;

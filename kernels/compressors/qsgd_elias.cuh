@@ -1,8 +1,8 @@
-// QSGD's Elias codes on a GPU, from and to a message of fixed width in the workspace.
+// QSGD's Elias codes on a GPU, made from fixed-width codes in the workspace and decoded into them.
 //
-// Encoding finds the place of every bucket by look-back and writes its bits. Decoding has to find
-// the buckets in the message: for every byte, how long a bucket that began there would be (most
-// soon show that none does), then a walk from bucket to bucket.
+// Encoding finds the place of every bucket by look-back and writes its bits. Decoding must find the
+// buckets in the message: it computes, for every byte, the length of a bucket that would begin
+// there (most bytes soon turn out to begin none), then walks from bucket to bucket.
 #pragma once
 
 #include "kernels/arithmetic/packing.h"
@@ -14,7 +14,7 @@ namespace syncline {
 struct QsgdShape {
   Qsgd qsgd;
   std::size_t elements, buckets;
-  unsigned bucket_shift;  // a bucket has a power of two of elements
+  unsigned bucket_shift;  // log2 of a bucket's elements
   bool feedback;
 };
 
@@ -35,10 +35,10 @@ __device__ inline unsigned code_at(const unsigned char* codes, std::size_t i,
 // The workspace of Elias codes.
 struct EliasRoom {
   unsigned* ticket;            // of a look-back
-  unsigned long long* places;  // of tiles in a look-back, or of buckets in a message
-  float* scales;               // these and the codes: the message of fixed width
+  unsigned long long* places;  // of tiles in a look-back, or of buckets in the message
+  float* scales;               // with `codes`: the fixed-width message
   unsigned char* codes;
-  std::uint16_t* lengths;  // from every byte of a message
+  std::uint16_t* lengths;  // of a bucket that begins at each byte of the message
 };
 
 inline std::size_t coded_room(const QsgdShape& shape) {
@@ -56,19 +56,19 @@ inline EliasRoom room_of(void* workspace, const QsgdShape& shape) {
   return room;
 }
 
-// The codes of one bucket, row by row of 32, as a warp sees them.
+// The codes of one bucket, in rows of 32, one per lane of a warp.
 struct EliasRows {
   const QsgdShape& shape;
   const unsigned char* codes;
   std::size_t begin, count;
   unsigned last = 0;  // positions count from one
 
-  // The end of Code_s is one element more.
+  // Code_s ends with one code more.
   __device__ std::size_t end() const {
     return shape.qsgd.coding == Coding::sparse ? count + 1 : count;
   }
 
-  // This lane adds these in this row; rows are to be asked for in order.
+  // The bits that this lane adds in a row; call for rows in order.
   __device__ Bits bits(unsigned row) {
     const unsigned i = row + lane_of_warp();
     const unsigned code = i < count ? code_at(codes, begin + i, shape) : 0;
@@ -85,9 +85,9 @@ struct EliasRows {
   }
 };
 
-// A row has 32 codes of up to 35 bits, and what the row before left of a byte.
+// A row has 32 codes of up to 35 bits, and the unfinished byte of the row before.
 inline constexpr unsigned row_words = 36;
-using RowWords = std::uint32_t[row_words];  // the highest bit of each first
+using RowWords = std::uint32_t[row_words];  // highest bit first
 
 __device__ inline void put(RowWords& words, unsigned at, Bits bits) {
   for (unsigned left = bits.count; left > 0;) {
@@ -110,7 +110,7 @@ __device__ inline void write_bucket(EliasRows rows, float scale, RowWords& words
   if (lane < 4)
     out[lane] = static_cast<unsigned char>(__float_as_uint(scale) >> (24 - 8 * lane));
   out += 4;
-  unsigned kept = 0, kept_byte = 0;  // bits of a byte that is not full, and these
+  unsigned kept = 0, kept_byte = 0;  // bits of an unfinished byte, and these bits
   for (unsigned row = 0; row < rows.end(); row += 32) {
     const Bits bits = rows.bits(row);
     unsigned end = bits.count;
@@ -134,7 +134,7 @@ __device__ inline void write_bucket(EliasRows rows, float scale, RowWords& words
   }
 }
 
-// A warp per bucket; a tile is as many buckets as a block has warps.
+// One warp per bucket; a tile has as many buckets as a block has warps.
 static __global__ void __launch_bounds__(block_threads)
     code_kernel(EliasRoom room, QsgdShape shape, DeviceOutput output) {
   __shared__ TileCounts shared;
@@ -167,7 +167,7 @@ static __global__ void __launch_bounds__(block_threads)
 static_assert(most_coded_bytes({8, 127, 8192, true, Coding::dense}, 8192) < 65536 &&
               most_coded_bytes({8, 127, 8192, true, Coding::sparse}, 8192) < 65536);
 
-// A whole bucket that began at byte i would have so many bytes; 0: none can begin there.
+// The length in bytes of a whole bucket that would begin at byte i; 0: none can begin there.
 static __global__ void measure_kernel(const std::byte* message, std::size_t bytes, Qsgd qsgd,
                                       std::uint16_t* lengths) {
   const std::size_t i = grid_thread();
@@ -178,7 +178,7 @@ static __global__ void measure_kernel(const std::byte* message, std::size_t byte
   lengths[i] = in.wrong() == nullptr ? static_cast<std::uint16_t>(in.bytes_read()) : 0;
 }
 
-// One thread walks from bucket to bucket; a block brings it the lengths.
+// One thread walks from bucket to bucket, and its block loads the lengths.
 static __global__ void __launch_bounds__(block_threads)
     walk_kernel(const std::uint16_t* lengths, std::size_t bytes, std::size_t buckets,
                 unsigned long long* places) {
@@ -197,7 +197,7 @@ static __global__ void __launch_bounds__(block_threads)
   }
 }
 
-// From a bucket's place in the message to fixed width. A thread per bucket: buckets share no byte.
+// Turns each bucket into fixed-width codes. A thread per bucket: buckets share no byte.
 static __global__ void unpack_kernel(const std::byte* message, std::size_t bytes, QsgdShape shape,
                                      EliasRoom room) {
   const std::size_t bucket = grid_thread();
@@ -217,7 +217,7 @@ static __global__ void unpack_kernel(const std::byte* message, std::size_t bytes
                   });
 }
 
-// Makes the message of the codes in `room`.
+// Writes the message of the codes in `room`.
 inline void write_elias(const EliasRoom& room, const QsgdShape& shape, const DeviceOutput& output,
                         void* stream) {
   cudaMemsetAsync(output.selected, 0, sizeof *output.selected, stream_of(stream));
@@ -226,7 +226,7 @@ inline void write_elias(const EliasRoom& room, const QsgdShape& shape, const Dev
   launch(code_kernel, persistent_blocks(), block_threads, stream, room, shape, output);
 }
 
-// Leaves the codes of this message in `room`.
+// Leaves the codes of a message in `room`.
 inline void read_elias(const std::byte* message, std::size_t bytes, const EliasRoom& room,
                        const QsgdShape& shape, void* stream) {
   launch_each(bytes, measure_kernel, stream, message, bytes, shape.qsgd, room.lengths);

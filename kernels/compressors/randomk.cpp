@@ -1,8 +1,8 @@
-// Random-k: k elements chosen at random without replacement, with error feedback. Which ones
+// Random-k: k elements chosen at random without replacement, with error feedback. The choice
 // follows from (seed, step, tensor) alone, so workers that share those choose the same elements:
 // only values travel, no indices, and an all-reduce can sum them. Every element is sent with
 // probability k/n, so the expectation of ||u - C(u)||^2 is (1 - k/n) ||u||^2. Values are sent
-// unscaled, as error feedback wants them.
+// unscaled, as error feedback requires.
 #include "kernels/arithmetic/keys.h"
 #include "kernels/arithmetic/permutation.h"
 #include "kernels/cpu/dense.h"
@@ -61,7 +61,7 @@ WireSize bytes(const Settings& settings, std::size_t elements, Precision precisi
   return {static_cast<double>(k * value_bytes(precision)), true};
 }
 
-// Whatever shape the values have, only the mean is known.
+// The choice ignores the values, so only the mean is known, also for a bell shape.
 Promise promise(const Settings& settings, std::size_t elements, std::size_t sent) {
   Promise said = promise_at_density(settings, elements, sent);
   said.left_out_of_a_bell.reset();
@@ -85,7 +85,7 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
   if (sum.empty())
     return sum;
   sum.front().read = sum.front().read + static_cast<double>(messages) * sectors(4 * k);
-  sum.front().waits = static_cast<double>(messages - 1) / 4;  // four messages are asked for at once
+  sum.front().waits = static_cast<double>(messages - 1) / 4;  // four messages are loaded at once
   return sum;
 }
 

@@ -1,15 +1,15 @@
 // SIDCo (Abdelmoniem, Elzanaty, Alouini, Canini, MLSys 2021; settings as in the authors' code,
-// github.com/sands-lab/SIDCo): fit a sparsity-inducing distribution to |u| and take its quantile as
-// threshold. One fit is poor far out in the tail, so later fits look only at what exceeded the
-// threshold before: the first stage keeps a quarter, and the others share the rest of the way
-// equally. Every five encodings the number of stages goes up by one when the number sent was more
-// than 20 % too small, and down by one when it was more than 20 % too large.
+// github.com/sands-lab/SIDCo): fits a sparsity-inducing distribution to |u| and takes its quantile
+// as threshold. One fit is poor far out in the tail, so later fits use only what exceeded the
+// threshold before: the first stage keeps a quarter, and the others share the remaining reduction
+// equally. Every five encodings the number of stages grows by one if the number sent was more than
+// 20 % too small, and falls by one if it was more than 20 % too large.
 //
 // r is the share to keep, m and v the mean and variance of |u|. Exponential fit: t = -m ln r.
 // Generalised Pareto, by moments: shape a = (1 - m^2/v) / 2, scale b = m (m^2/v + 1) / 2, t = b/a
-// (r^-a - 1). Gamma, by the mean and the mean logarithm, which is one more pass: only for the first
-// stage, as in the authors' code, with Pareto after it. The paper first divides by the 2-norm;
-// these rules give the same elements without that.
+// (r^-a - 1). Gamma, by the mean and the mean logarithm, which needs one more pass: only for the
+// first stage, as in the authors' code, with Pareto after it. The paper first divides by the
+// 2-norm; these rules select the same elements without that.
 #include "kernels/compressors/sidco.h"
 
 #include <bit>
@@ -34,7 +34,7 @@ Exceedances total_of(const ExceedanceLanes& partial) {
   return total;
 }
 
-// `least` is kept as no_key - key, so that zero means none.
+// `least` holds no_key - key, so that zero means none.
 void count_in(float u, std::uint32_t from, std::size_t lane, ExceedanceLanes& partial) {
   const std::uint32_t key = magnitude_key(u);
   const bool reached = key >= from;
@@ -87,7 +87,7 @@ double tile_logarithms(const float* u, std::size_t count, double mean) {
   return in_lane_order(partial);
 }
 
-// All stages; `exceedances(key)` and `logarithms(mean)` look at the whole tensor.
+// Runs all stages; `exceedances(key)` and `logarithms(mean)` read the whole tensor.
 template <class Look, class Logarithms>
 std::uint32_t threshold_key(const Sidco& sidco, int stages, const Look& exceedances,
                             const Logarithms& logarithms) {
@@ -141,7 +141,7 @@ Picks pick(const Settings& settings, const Gradient& gradient, const Draw&, Stat
     const auto look_at = [&](std::size_t t, std::size_t begin, std::size_t count) {
       tiles[t] = tile_exceedances(u + begin, count, from);
     };
-    if (from == 0)  // the first stage adds the residual in passing
+    if (from == 0)  // the first stage adds the residual in the same pass
       add_then(gradient, feedback, state, look_at);
     else
       for_each_tile(n, look_at);
@@ -161,7 +161,7 @@ Picks pick(const Settings& settings, const Gradient& gradient, const Draw&, Stat
   return picks;
 }
 
-// Where the gradient is normal: how many reach the last stage's threshold.
+// For a normal gradient: how many elements reach the threshold of the last stage.
 Amount selected(const Sidco& sidco, std::size_t k, std::size_t elements) {
   if (k == 0)
     return 0;
@@ -179,7 +179,7 @@ Amount selected(const Sidco& sidco, std::size_t k, std::size_t elements) {
   return {count, count / 5 + 6 * std::sqrt(count) + 3};
 }
 
-// What sidco.cu enqueues, at as many stages as a tensor starts with.
+// What sidco.cu enqueues, for the number of stages that a tensor starts with.
 StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
   const std::size_t k = wanted(density_of(settings), elements);
   const Sidco sidco = sidco_of(settings);
@@ -226,15 +226,14 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
 const Registered<Compressor> entry{{
     .name = "sidco",
     .sentence = "about density x n elements, above a threshold fitted in stages",
-    .help = {.more = "Each stage fits a distribution to what exceeded the threshold before, so no "
+    .help = {.more = "Each stage fits a distribution to the values above the last threshold, so no "
                      "value is ever sorted.",
              .paper = "Abdelmoniem et al., MLSys 2021"},
     .options = {density_option(),
                 choice("fit", "distribution of the magnitudes", "exponential",
                        {"exponential", "pareto", "gamma"}),
-                whole_number("stages",
-                             "how many fits in a row at the first step; it adapts from there", "3",
-                             1, 20),
+                whole_number("stages", "number of fits at the first step; it adapts from there",
+                             "3", 1, 20),
                 feedback_option("on")},
     .sparse = true,
     .feedback = with_feedback,

@@ -1,6 +1,6 @@
-// SIDCo on a GPU: every stage is sums over what reached the last threshold, and one thread's fit.
-// The first stage's sums are those of the pass that adds the residual. How many stages there are is
-// known to the device alone, so all that there can be are enqueued, and the rest return at once.
+// SIDCo on a GPU: each stage sums what reached the last threshold, and one thread fits. The sums of
+// the first stage come from the pass that adds the residual. Only the device knows the number of
+// stages, so the largest possible number is enqueued, and kernels of unused stages return at once.
 #include "kernels/compressors/sidco.h"
 #include "kernels/gpu/selection.cuh"
 #include "kernels/gpu/tiles.cuh"
@@ -8,7 +8,7 @@
 namespace syncline {
 namespace {
 
-struct Chain {  // what all its kernels need
+struct Chain {  // the arguments of all its kernels
   Sidco sidco;
   SelectionRoom room;
   SidcoMemory* memory;
@@ -22,7 +22,7 @@ __device__ bool has_stage(const Chain& chain, int stage) {
   return stage < stages_of(chain) && chain.room.selection->low_key != no_key;
 }
 
-// Of what reaches this key in a tile, by the first four warps of a block.
+// Sums of a tile's values that reach the key `from`, by the first four warps of a block.
 __device__ void sum_tile(const StagedTile& staged, unsigned count, std::uint32_t from,
                          Exceedances& sums) {
   const unsigned warp = threadIdx.x / 32, lane = lane_of_warp();
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(block_threads, 2)
 }
 
 __global__ void __launch_bounds__(256) stage_kernel(std::size_t tiles, Chain chain, int stage) {
-  if (!has_stage(chain, stage))  // low_key changes below, after every thread has looked
+  if (!has_stage(chain, stage))  // low_key changes only after every thread has read it
     return;
   const Exceedances total =
       total_in_order(reinterpret_cast<const Exceedances*>(chain.room.tiles), tiles);

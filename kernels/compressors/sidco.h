@@ -1,5 +1,5 @@
-// SIDCo's fits and decisions (sidco.cpp names the paper), shared by its versions. Logarithms of
-// settings come from the host once; the rest is elementary.h, so that every device gets the same
+// SIDCo's fits and decisions (sidco.cpp names the paper), shared by its versions. The host computes
+// logarithms of settings once; the rest uses elementary.h, so that every device gets the same
 // threshold.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace syncline {
 inline constexpr double first_ratio = 0.25;
 inline constexpr int encodings_between = 5;
 
-struct Exceedances {  // of the elements that reach a key
+struct Exceedances {  // sums over the elements that reach a key
   double count = 0, absolute = 0, squares = 0;
   std::uint32_t nearness = 0;  // no_key - the smallest key, so that zero means none
 };
@@ -25,12 +25,12 @@ constexpr Exceedances operator+(const Exceedances& a, const Exceedances& b) {
           a.nearness > b.nearness ? a.nearness : b.nearness};
 }
 
-enum class Fit { exponential, pareto, gamma };  // gamma: its later stages are pareto
+enum class Fit { exponential, pareto, gamma };  // gamma: with pareto for later stages
 
 struct Sidco {
   Fit fit = Fit::exponential;
   int first_stages = 1, most_stages = 1;
-  bool single = false;  // one stage does, whatever the memory says
+  bool single = false;  // always use one stage
   double log_density = 0, log_first = 0, log_rest = 0;
 
   // log of the share of the exceedances that stage `stage` of `stages` keeps.
@@ -57,8 +57,9 @@ inline Sidco sidco_of(const Settings& settings) {
   return sidco;
 }
 
-// The logarithm whose mean the gamma fit needs; the authors' epsilon keeps zeros finite. (They add
-// it to |u| / ||u||; here |u| is divided by its mean, which has no squares to underflow.)
+// The logarithm whose mean the gamma fit needs; the authors' epsilon keeps it finite for zeros.
+// (They add it to |u| / ||u||; here |u| is divided by its mean, which has no squares that could
+// underflow.)
 constexpr double fit_logarithm(float u, double mean) {
   return steady_log(absolute_value(u) / mean + 0x1p-52);
 }
@@ -66,13 +67,13 @@ constexpr double fit_logarithm(float u, double mean) {
 // beta (-log ratio - log Gamma(alpha)), the closed form the authors use for the gamma's tail.
 constexpr double gamma_threshold(double mean, double logs_mean, double log_ratio) {
   const double s = -logs_mean;  // log(mean / mean) - mean of the logs
-  if (s <= 0)                   // all magnitudes are equal: a gamma of infinite shape is a point
+  if (s <= 0)                   // all magnitudes are equal: the gamma distribution is a point
     return mean;
   const double alpha = (3 - s + steady_sqrt((s - 3) * (s - 3) + 24 * s)) / (12 * s);
   return -mean / alpha * (log_ratio + steady_log_gamma(alpha));
 }
 
-// The threshold that leaves a share of the exceedances over `base`.
+// The threshold that leaves the share exp(log_ratio) of the exceedances over `base`.
 constexpr double tail_threshold(const Exceedances& e, double base, double log_ratio, Fit fit) {
   const double mean = e.absolute / e.count - base;
   const double raw = e.absolute / e.count;
@@ -84,7 +85,8 @@ constexpr double tail_threshold(const Exceedances& e, double base, double log_ra
   return base + scale / shape * (steady_exp(-shape * log_ratio) - 1);
 }
 
-// Stage `stage`'s key. Zeros are never worth sending. logs: sum of fit_logarithm, for a gamma fit.
+// The key of stage `stage`; at least 1, so that zeros are never sent. `logs`: sum of fit_logarithm,
+// for a gamma fit.
 constexpr std::uint32_t stage_key(const Sidco& sidco, int stage, int stages, const Exceedances& e,
                                   double logs) {
   if (!(e.count > 0))
@@ -100,12 +102,12 @@ constexpr std::uint32_t stage_key(const Sidco& sidco, int stage, int stages, con
 }
 
 struct SidcoMemory {
-  int stages = 0;         // fits in a row; 0 before the first encoding
-  int encodings = 0;      // since that last changed
-  double kept_share = 0;  // sum over these of (selected / wanted)
+  int stages = 0;         // number of fits; 0 before the first encoding
+  int encodings = 0;      // since `stages` was last adapted
+  double kept_share = 0;  // sum of selected / wanted over these encodings
 };
 
-// It is remembered of a tensor, and is ready for an encoding.
+// The tensor's memory, ready for an encoding.
 inline SidcoMemory& sidco_memory_of(State& state, const Sidco& sidco) {
   SidcoMemory& memory = memory_of<SidcoMemory>(state, 1).front();
   if (memory.stages == 0)

@@ -1,8 +1,7 @@
 // TernGrad (Wen, Xu, Yan, Wu, Wang, Chen, Li, NeurIPS 2017): every element becomes -s, 0 or +s at
-// random, so that the expectation is the element; s is the largest magnitude of the tensor. With
-// clip > 0 magnitudes are first limited to clip standard deviations, as the paper does with 2.5:
-// the scale shrinks, and so does the variance, but clipped elements are then biased. Off by
-// default.
+// random, so that its expectation is the element; s is the largest magnitude of the tensor. With
+// clip > 0 magnitudes are first limited to clip standard deviations, as in the paper with 2.5: this
+// reduces the scale and the variance, but biases clipped elements. Off by default.
 //
 // Message: s (fp32), then two bits per element: whether it is sent, and whether it is negative.
 #include "kernels/compressors/terngrad.h"

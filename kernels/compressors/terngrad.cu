@@ -1,6 +1,6 @@
 // TernGrad on a GPU: moments, then quantise and pack. A warp takes a block of 256 elements, whose
-// eight rows share one Philox call per lane; two ballots are the codes of a row, and one store
-// takes those of the block.
+// eight rows share one Philox call per lane; two ballots give the codes of a row, and one store
+// writes those of the block.
 #include <cmath>
 
 #include "kernels/arithmetic/packing.h"
@@ -15,7 +15,7 @@ __global__ void scale_kernel(const Selection* selection, double clip, float* sca
       ternary_scale(selection->moments, clip, sqrt(ternary_variance(selection->moments))));
 }
 
-// Bit j of the low half goes to bit 2 j.
+// Moves bit j of the low half to bit 2 j.
 __device__ std::uint32_t spread(std::uint32_t bits) {
   bits = (bits | bits << 8) & 0x00ff00ffu;
   bits = (bits | bits << 4) & 0x0f0f0f0fu;
@@ -37,7 +37,7 @@ __global__ void ternary_kernel(const Value* u, float* residual, std::size_t elem
   float values[batch];
   load_sums(u, residual, begin + lane, left_of(begin + lane, elements), false, values);
   const PhiloxWords words = random_words(draw, block * 32 + lane);
-  std::uint32_t low = 0, high = 0;  // lanes 2 row and 2 row + 1 keep a row's ballots
+  std::uint32_t low = 0, high = 0;  // lanes 2 row and 2 row + 1 keep the ballots of that row
 #pragma unroll
   for (unsigned row = 0; row < batch; ++row) {
     const std::size_t i = begin + row * 32 + lane;
@@ -54,7 +54,7 @@ __global__ void ternary_kernel(const Value* u, float* residual, std::size_t elem
     low = lane / 2 == row ? lows : low;
     high = lane / 2 == row ? highs : high;
   }
-  const unsigned half = lane % 2 * 16;  // of which this lane writes the codes
+  const unsigned half = lane % 2 * 16;  // the half of the ballots that this lane encodes
   const std::uint32_t word = spread(low >> half & 0xffffu) | spread(high >> half & 0xffffu) << 1;
   const std::size_t at = begin / 4 + 4 * lane, end = packed_bytes(elements, 2);
   if (lane >= 2 * batch)

@@ -11,8 +11,8 @@ constexpr double ternary_variance(const Moments& moments) {
   return moments.squares / moments.count - mean * mean;
 }
 
-// The largest magnitude, or `clip` deviations where that is less. (The square root is the caller's:
-// std::sqrt is not constexpr, and nvcc only takes constexpr functions of the host.)
+// The largest magnitude, or `clip` deviations if that is less. (The caller takes the square root:
+// std::sqrt is not constexpr, and nvcc accepts only constexpr functions of the host.)
 constexpr float ternary_scale(const Moments& moments, double clip, double deviation) {
   float scale = std::bit_cast<float>(moments.top);
   if (clip > 0 && deviation >= 0) {
@@ -23,7 +23,7 @@ constexpr float ternary_scale(const Moments& moments, double clip, double deviat
 }
 
 constexpr std::uint8_t ternary_code(float u, float inverse, std::uint32_t random) {
-  // level_of for one level, without its conversions; NaN is sent.
+  // level_of for one level, without its conversions; NaN counts as sent.
   const std::uint32_t sent = absolute_value(u) * inverse <= edge_of(random) ? 0u : 1u;
   return static_cast<std::uint8_t>(sent * (u < 0 ? 3u : 1u));
 }

@@ -1,6 +1,7 @@
-// Every element whose magnitude reaches a fixed cutoff, with error feedback ("threshold-v": Dutta
-// et al., AAAI 2020; Strom 2015 before it). The cheapest sparsifier, one pass, but how much it
-// sends is up to the gradients: nothing bounds it, so the wire size is only known once it has run.
+// Sends every element whose magnitude reaches a fixed cutoff, with error feedback ("threshold-v":
+// Dutta et al., AAAI 2020; Strom 2015 before it). The cheapest sparsifier, with one pass, but the
+// number of elements sent depends on the gradients without a bound, so the wire size is known only
+// after encoding.
 #include <cmath>
 
 #include "kernels/cpu/sparse.h"
@@ -21,7 +22,8 @@ Picks pick(const Settings& settings, const Gradient& gradient, const Draw&, Stat
   return add_and_collect(gradient, with_feedback(settings), key, state);
 }
 
-// Nothing but the gradients can say; a bell curve of the given width is a way to state a guess.
+// A guess: the wire size depends on the gradients alone; this assumes a normal distribution of the
+// given deviation.
 WireSize typical_bytes(const Settings& settings, std::size_t elements, Precision precision) {
   const double share =
       std::erfc(settings.number("cutoff") / settings.number("deviation") / std::sqrt(2.0));
@@ -49,8 +51,8 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
 const Registered<Compressor> entry{{
     .name = "threshold",
     .sentence = "the elements whose magnitude reaches a fixed cutoff, with error feedback",
-    .help = {.more = "It is the cheapest selection, one pass, but how much it sends is up to the "
-                     "gradients.",
+    .help = {.more = "The cheapest selection, with one pass, but the gradients decide how much is "
+                     "sent.",
              .paper = "Strom, Interspeech 2015; Dutta et al., AAAI 2020"},
     .options = {number("cutoff", "smallest magnitude that is sent, in units of the gradient", "3",
                        0),

@@ -1,4 +1,4 @@
-// The fixed cutoff on a GPU: one pass that adds, tests and lists, then a pass over the list.
+// The fixed cutoff on a GPU: one pass adds, tests and lists; another writes the list.
 #include "kernels/gpu/selection.cuh"
 
 namespace syncline {

@@ -1,11 +1,9 @@
-// Top-k sparsification, exact: the k = max(floor(density * n), 1) elements of largest magnitude,
-// with error feedback (Shi, Chu, Cheung, See, arXiv 1911.08772). Of equal magnitudes the smallest
-// indices.
+// Exact top-k sparsification: the k = max(floor(density * n), 1) elements of largest magnitude,
+// with error feedback (Shi, Chu, Cheung, See, arXiv 1911.08772). Ties go to the smallest indices.
 //
-// The fast version reads the tensor once: a sample brackets the k-th magnitude from below, one pass
-// adds the residual and collects what reaches the bracket (about 1.2 k elements), and a radix
-// select on those finds the exact k. When the sample misled, a histogram bounds the threshold for
-// certain.
+// The fast version reads the tensor once: a sample bounds the k-th magnitude from below, one pass
+// adds the residual and collects what reaches the bound (about 1.2 k elements), and a radix select
+// on those finds the exact k. If the sample misled, a histogram gives a bound that is certain.
 #include "kernels/cpu/select.h"
 #include "kernels/gpu/selection_traffic.h"
 
@@ -48,8 +46,8 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
 const Registered<Compressor> entry{{
     .name = "topk",
     .sentence = "the elements of largest magnitude, exactly, with error feedback",
-    .help = {.more = "Finding exactly the largest takes time on a GPU that can be more than "
-                     "sending everything would take.",
+    .help = {.more = "Finding exactly the largest can take longer on a GPU than sending "
+                     "everything.",
              .paper = "Shi et al., arXiv 1911.08772; Aji and Heafield, EMNLP 2017"},
     .options = {density_option(), feedback_option("on")},
     .sparse = true,

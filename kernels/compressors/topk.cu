@@ -1,7 +1,7 @@
-// Exact top-k on a GPU: topk.cpp's algorithm. One pass over the tensor (12 bytes per element) adds
-// the residual and lists what reaches the sample's bracket; everything after works on that list.
-// Zeros are never listed: where fewer than k values are not zero, the first zeros are written by
-// themselves.
+// Exact top-k on a GPU: the algorithm of topk.cpp. One pass over the tensor (12 bytes per element)
+// adds the residual and lists what reaches the sample's bound; everything after works on that list.
+// Zeros are never listed: if fewer than k values are not zero, the first zeros are written
+// separately.
 #include "kernels/gpu/selection.cuh"
 
 namespace syncline {
@@ -10,7 +10,7 @@ namespace {
 void encode(const Settings& settings, const Draw& draw, const Selector& selector) {
   const std::size_t k = wanted(density_of(settings), selector.input.elements);
   const bool feedback = with_feedback(settings);
-  if (k == 0) {  // the residual still takes the gradient in
+  if (k == 0) {  // the gradient must still enter the residual
     selector.set_low_key(no_key);
     selector.add_and_collect(feedback);
     selector.write_list();

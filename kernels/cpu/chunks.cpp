@@ -7,7 +7,7 @@
 namespace syncline {
 namespace {
 
-// The lower edge of the bin of the k-th largest.
+// The lower edge of the histogram bin that holds the k-th largest.
 std::uint32_t edge_below(const float* u, std::size_t count, std::size_t k) {
   std::uint32_t counts[bins] = {};
   for (std::size_t i = 0; i < count; ++i)
@@ -41,7 +41,7 @@ void ChunkSelector::select(const float* u, std::size_t count, const SentOfChunk&
     keys_[j] = key_of_bits(bits_[j]);
   std::nth_element(keys_, keys_ + sent.count - 1, keys_ + found, std::greater<>());
   const std::uint32_t cut = keys_[sent.count - 1];
-  // The first `ties` of those that equal the cut are sent.
+  // Of the keys equal to the cut, the first `ties` are sent.
   std::size_t ties = sent.count, at = 0;
   for (std::size_t j = 0; j < sent.count; ++j)
     ties -= keys_[j] > cut ? 1 : 0;

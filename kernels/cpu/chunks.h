@@ -7,7 +7,7 @@
 
 namespace syncline {
 
-// The elements sent of a chunk: places, and the bits of what is there.
+// What a chunk sends: places, and the bits of the values there.
 struct SentOfChunk {
   std::uint32_t* places = nullptr;
   std::uint32_t* bits = nullptr;
@@ -16,11 +16,11 @@ struct SentOfChunk {
   float value(std::size_t j) const { return std::bit_cast<float>(bits[j]); }
 };
 
-// Selects chunks one after the other: a key a little below what the last one needed lists little
-// more than what this one sends. Which key that is changes nothing in what is selected.
+// Selects chunks one after the other, starting from a key slightly below the last chunk's cut,
+// which lists few elements more than are sent. The starting key does not change the selection.
 class ChunkSelector {
  public:
-  // The sent.count largest, of equal magnitudes the smallest places, into sent's room.
+  // Writes the sent.count largest to `sent`, in order of places; ties go to the smallest places.
   void select(const float* u, std::size_t count, const SentOfChunk& sent);
 
  private:
@@ -29,7 +29,7 @@ class ChunkSelector {
   std::uint32_t keys_[tile_elements];
 };
 
-// Eight chunks' numbers fill whole bytes.
+// The numbers of eight chunks fill whole bytes.
 inline constexpr std::size_t chunks_together = 8;
 
 template <class Work>
@@ -40,7 +40,7 @@ void for_each_eight(const Chunks& chunks, const Work& work) {
   });
 }
 
-// What is sent, chunk by chunk, in words of the state's.
+// What the chunks send, one after the other, in the state's scratch memory.
 struct SentWords {
   std::uint32_t* words;
   const Chunks& chunks;
@@ -51,10 +51,10 @@ struct SentWords {
   }
 };
 
-// Places ascend inside a chunk, and lie in it.
+// Whether the places ascend within each chunk and lie in it.
 bool good_places(const Chunks& chunks, const std::byte* indices);
 
-// The bits behind the last of these numbers are zero.
+// Whether the unused bits after these numbers are zero.
 bool good_end(std::size_t count, unsigned bits, const std::byte* numbers);
 
 }  // namespace syncline

@@ -1,4 +1,4 @@
-// Messages that are nothing but values: the ones that an all-reduce can sum.
+// Messages that contain only values, which an all-reduce can sum.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace syncline {
 
-// sum += message, both plain values.
+// sum += message, both arrays of values.
 inline void add_values(const Settings&, Precision precision, std::span<std::byte> sum,
                        std::span<const std::byte> message) {
   expect_bytes("summed", message.size(), sum.size());

@@ -7,12 +7,12 @@
 
 namespace syncline {
 
-// u = g + e, or u = g, in `residual`, for at most a strip.
+// u = g + e, or u = g, in `residual`, for at most one strip.
 void add_strip(const Gradient& gradient, bool feedback, std::size_t begin, std::size_t count,
                float* residual);
 
-// Adds the whole tensor like that, in state.residual. Runs work(tile, begin, elements in it) for
-// every tile while the caches hold it.
+// Adds the whole tensor that way, in state.residual. Runs work(tile, begin, elements in it) for
+// each tile while it is in the caches.
 template <class Work>
 void add_then(const Gradient& gradient, bool feedback, State& state, const Work& work) {
   fit(state.residual, gradient.elements());
@@ -27,7 +27,7 @@ void add_then(const Gradient& gradient, bool feedback, State& state, const Work&
 // Adds the whole tensor as well, and returns the moments of u.
 Moments add_and_sum(const Gradient& gradient, bool feedback, State& state);
 
-// u for the whole tensor, plainly: what the reference versions start with.
+// u for the whole tensor, plainly: the first step of the reference versions.
 void add_plainly(const Gradient& gradient, bool feedback, State& state);
 
 }  // namespace syncline

@@ -9,14 +9,14 @@
 namespace syncline {
 namespace {
 
-// Sixteen neighbours per look, a cache line: a look costs a miss, and what neighbours have in
-// common only makes the fallback a little more likely.
+// Each look of the sample reads sixteen neighbours, a cache line, for the price of one cache miss.
+// Correlation between neighbours only makes the fallback slightly more likely.
 constexpr std::size_t strata = std::size_t{1} << 12, neighbours = 16;
 constexpr std::size_t sample_size = strata * neighbours;
 
 static_assert(neighbours == lane_width);
 
-// This value of a digit holds rank k, counting from the largest; k becomes the rank inside it.
+// The digit that holds rank k, counted from the largest; k becomes the rank within that digit.
 std::size_t digit_of_rank(const std::vector<std::size_t>& counts, std::size_t& k) {
   std::size_t digit = counts.size() - 1;
   while (counts[digit] < k)
@@ -33,8 +33,8 @@ std::vector<std::size_t> sum_of(const std::vector<Counts>& counts) {
   return sum;
 }
 
-// Writes the keys of those values that are `wanted`, by their keys; returns how many. `keys` has
-// room for as many as there are values.
+// Writes the keys that `wanted_of` accepts; returns their number. `keys` must have room for all
+// values.
 template <class Wanted>
 std::size_t keys_where(std::span<const std::uint32_t> values, const Wanted& wanted_of,
                        std::uint32_t* keys) {
@@ -57,7 +57,7 @@ std::size_t keys_where(std::span<const std::uint32_t> values, const Wanted& want
   return found;
 }
 
-// A digit of a key, of 512 that there are from `low` on.
+// Maps keys from `low` on to one of 512 digits.
 struct Digits {
   std::uint32_t low;
   int shift;
@@ -68,7 +68,7 @@ struct Digits {
   }
 };
 
-// Leaves the picks above the cut, and of those that equal it the first.
+// Keeps the picks above the cut and, of those equal to it, the first.
 void leave_from(const Rank& cut, Picks& picks) {
   raise(cut.key, picks);
   if (cut.rank == cut.equal)
@@ -123,7 +123,7 @@ Bracket probable_bracket(std::size_t elements, std::size_t k, const Draw& draw,
   const std::span<std::uint32_t> keys(scratch.words(2 * sample_size), sample_size);
   std::vector<std::array<std::uint32_t, bins>> counts(parts);
   run_in_parallel(parts, [&](std::size_t part) {
-    std::size_t first[looks];  // known beforehand, so that many are fetched at once
+    std::size_t first[looks];  // known in advance, so that many are fetched at once
     for (std::size_t i = 0; i < looks; ++i)
       first[i] = std::min(sampled_element(draw, elements, strata, part * looks + i),
                           elements - neighbours) /
@@ -172,7 +172,7 @@ void trim(std::size_t k, const Bracket& bracket, std::span<float> u, Picks& pick
   }
   const int width = static_cast<int>(std::bit_width(bracket.high - bracket.low));
   const Digits digits{bracket.low, std::max(0, width - 9)};
-  // Of the keys up to the bracket's end: how many there are of each digit.
+  // Counts the digits of the keys up to the bracket's end.
   std::vector<std::array<std::uint32_t, 512>> counts(groups_of(picks));
   for_each_group_of(picks, [&](std::size_t group, std::size_t begin, std::size_t end) {
     std::uint32_t keys[tile_elements];
@@ -185,7 +185,7 @@ void trim(std::size_t k, const Bracket& bracket, std::span<float> u, Picks& pick
   });
   const std::vector<std::size_t> sum = sum_of(counts);
   const std::size_t above = picks.total() - std::accumulate(sum.begin(), sum.end(), std::size_t{0});
-  if (above >= k) {  // the sample misled us about the upper end
+  if (above >= k) {  // the sample misled about the upper end
     put_back(u, picks);
     trim(k, picks);
     return;
@@ -259,11 +259,11 @@ Picks add_and_pick_largest(const Gradient& gradient, bool feedback, std::size_t 
         put_keys(feedback ? load(g) + load(&u[first]) : load(g), keys);
       },
       state.scratch);
-  // In fp16 something stays behind of what is sent, and NaN has many bits.
+  // In fp16 a rounding error stays behind, and NaN has many bit patterns.
   const bool goes = gradient.precision() == Precision::fp32 && bracket.high < nan_key;
   Picks picks =
       add_and_collect(gradient, feedback, bracket.low, state, goes ? bracket.high : no_key);
-  if (picks.total() < k && bracket.low > 1) {  // the sample misled us: once in 10^6, or on purpose
+  if (picks.total() < k && bracket.low > 1) {  // the sample misled: 1 in 10^6, or crafted data
     put_back(u, picks);
     bracket = {};
     collect(u, std::max(1u, certain_key(u, k)), picks);

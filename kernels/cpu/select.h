@@ -1,5 +1,5 @@
-// Exact selection by magnitude without sorting: a threshold that is certainly low enough, one pass
-// that collects what reaches it, and a radix select on the little that was collected.
+// Exact selection by magnitude without sorting: a threshold that is low enough for certain, one
+// pass that collects what reaches it, and a radix select on those few.
 #pragma once
 
 #include <span>
@@ -25,39 +25,41 @@ inline void put_keys(const Floats& values, std::uint32_t* keys) {
 // The key of rank k (1 = largest) among `keys`, which are overwritten. 1 <= k <= keys.size().
 struct Rank {
   std::uint32_t key = 0;
-  std::size_t rank = 0;   // among the equal ones: how many of them are among the k largest
-  std::size_t equal = 0;  // how many there are
+  std::size_t rank = 0;   // how many keys equal to `key` are among the k largest
+  std::size_t equal = 0;  // how many keys equal `key`
 };
 Rank kth_largest(std::vector<std::uint32_t>& keys, std::size_t k);
 
-// The k-th largest key of u very probably lies in here, `high` included: a sample's order
-// statistics, five standard deviations on either side. Zeros are never inside, so that a tensor
-// with fewer than k others lists those alone. Small tensors and large k have no upper end.
+// Keys between which the k-th largest of u very probably lies, `high` included: order statistics of
+// a sample, five standard deviations to either side. Excludes zeros, so that a tensor with fewer
+// than k non-zeros lists only those. Small tensors and large k have no upper end.
 struct Bracket {
   std::uint32_t low = 1, high = no_key;
 };
 
-// From a sample of 2^16, for which look(i, keys) writes the keys of sixteen neighbours from u_i on.
+// Computes the bracket from a sample of 2^16; look(i, keys) writes the keys of sixteen neighbours
+// from u_i on.
 Bracket probable_bracket(std::size_t elements, std::size_t k, const Draw& draw,
                          const std::function<void(std::size_t, std::uint32_t*)>& look,
                          Scratch& scratch);
 
-// A key that k or more elements certainly reach: the lower edge of the bin of the k-th largest.
+// A key that at least k elements reach for certain: the lower edge of the bin of the k-th largest.
 std::uint32_t certain_key(std::span<const float> u, std::size_t k);
 
-// Leaves the k picks of largest magnitude; of equal ones those with the smallest index.
+// Keeps the k picks of largest magnitude; ties go to the smallest index.
 void trim(std::size_t k, Picks& picks);
 
-// The same for picks of which those above the bracket's upper end are gone from u.
+// The same for picks of which those above the bracket's upper end are already subtracted from u.
 void trim(std::size_t k, const Bracket& bracket, std::span<float> u, Picks& picks);
 
-// The picks are all that is not zero, fewer than k: adds the first zeros to them.
+// For fewer than k picks, which are all non-zeros: adds the first zeros.
 void add_zeros(std::size_t k, std::span<float> u, Picks& picks);
 
-// The k largest of u, plainly: a stable sort. Ascending indices.
+// The indices of the k largest of u, ascending; plainly, by a stable sort.
 std::vector<std::uint32_t> largest_plainly(std::span<const float> u, std::size_t k);
 
-// The k largest of what is in residual + gradient: fills state.residual with u = g + e on the way.
+// Picks the k largest of residual + gradient; leaves u = g + e in state.residual, from which some
+// of the picks may already be subtracted (Picks::gone_above).
 Picks add_and_pick_largest(const Gradient& gradient, bool feedback, std::size_t k, const Draw& draw,
                            State& state);
 

@@ -44,14 +44,14 @@ SignSums tile_sums_plainly(const float* u, std::size_t count) {
   return total_of(partial, count);
 }
 
-// One tile's sums in the making.
+// Partial sums of one tile.
 struct SignVectors {
   Floats positive[2] = {}, negative[2] = {};
   Masks positives[2] = {};
 };
 
-// u = g + r with r = c - (what was sent of c), where `u` holds c, of 32 elements, which are added
-// to the sums; returns their signs.
+// Processes 32 elements: u = g + r with r = c - (what was sent of c), where `u` holds c at first.
+// Adds them to the sums; returns their signs.
 std::uint32_t add_word(const float* g, bool feedback, SignScales sent, float* u,
                        SignVectors& sums) {
   const Floats zero = {}, if_positive = zero + sent.positive, if_negative = zero + sent.negative;
@@ -71,7 +71,7 @@ std::uint32_t add_word(const float* g, bool feedback, SignScales sent, float* u,
   return word;
 }
 
-// Makes the sums and signs of one tile.
+// Returns the sums of one tile and writes its signs.
 SignSums add_and_pack(const float* g, bool feedback, SignScales sent, std::size_t count, float* u,
                       std::byte* out) {
   SignVectors sums;
@@ -95,12 +95,12 @@ SignSums add_and_pack(const float* g, bool feedback, SignScales sent, std::size_
   return total_of(partial, count);
 }
 
-// Writes the scales, and remembers them as what has been sent.
+// Writes the scales, and remembers them as sent.
 void finish(const SignFormat& format, const SignSums& sums, bool feedback, State& state,
             Message& message) {
   const SignScales scales = format.scales_of(sums);
   state.sent = scales;
-  // A scale that is not finite would poison the residual for ever; the receivers have been told.
+  // A non-finite scale would stay in the residual for ever; the message has told the receivers.
   if (!std::isfinite(scales.positive) || !std::isfinite(scales.negative) || !feedback) {
     state.sent = {};
     if (feedback)
@@ -122,7 +122,7 @@ SignScales checked_scales(const SignFormat& format, std::span<const std::byte> m
     std::memcpy(&last, message.data() + message.size() - 4, 4);
   if (scales.positive < 0 || scales.negative > 0 || (last & spare) != 0)
     throw CorruptMessage("corrupt " + format.name +
-                         " message: allowed are scales of their sign and zeros after the end");
+                         " message: allowed are scales of the right sign and zeros after the end");
   return scales;
 }
 

@@ -5,7 +5,7 @@
 
 namespace syncline {
 
-// The sign method of this format; `published` is its authors' code.
+// Makes the sign method of this format; `published` describes its authors' code.
 Compressor sign_method(const SignFormat& format, const std::string& sentence, const Help& help,
                        const MemoryTraffic::Chain& published);
 

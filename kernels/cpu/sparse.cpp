@@ -14,7 +14,7 @@ std::uint32_t get_index(const std::byte* message, std::size_t i) {
   return index;
 }
 
-// Each tile's picks begin there among all; the last number is how many there are.
+// Where each tile's picks begin among all picks; the last number is their total.
 std::vector<std::size_t> offsets_of(const Picks& picks) {
   std::vector<std::size_t> first(picks.counts.size() + 1);
   for (std::size_t t = 0; t < picks.counts.size(); ++t)
@@ -22,8 +22,8 @@ std::vector<std::size_t> offsets_of(const Picks& picks) {
   return first;
 }
 
-// Lists what reaches the threshold of `count` values, of which sixteen(i) gives those from i on and
-// one(i) a single one.
+// Lists the values that reach the threshold, out of `count` values: sixteen(i) returns those from i
+// on, one(i) a single one.
 template <class Sixteen, class One>
 std::uint32_t list_of(std::uint32_t threshold, std::size_t count, std::uint32_t first,
                       std::uint32_t* indices, std::uint32_t* values, const Sixteen& sixteen,
@@ -48,7 +48,7 @@ std::uint32_t list_of(std::uint32_t threshold, std::size_t count, std::uint32_t 
   return found;
 }
 
-// Writes values as they are sent in fp32.
+// Writes values as sent in fp32.
 void put_values(std::span<const std::uint32_t> bits, std::byte* out) {
   const Floats nan = Floats{} + std::numeric_limits<float>::quiet_NaN();
   const std::size_t whole = bits.size() - bits.size() % lane_width;
@@ -66,8 +66,9 @@ void put_values(std::span<const std::uint32_t> bits, std::byte* out) {
 
 Picks room_for_picks(std::size_t elements, Scratch& scratch) {
   if (elements > 0xffffffffu)
-    throw std::invalid_argument("a tensor of " + std::to_string(elements) +
-                                " elements: allowed are up to 4294967295, indices have 32 bits");
+    throw std::invalid_argument(
+        "a tensor of " + std::to_string(elements) +
+        " elements: at most 4294967295 are allowed, as indices have 32 bits");
   const std::size_t tiles = tiles_of(elements), each = tiles * picks_stride + 37 * lane_width;
   std::uint32_t* words = scratch.words(2 * each);
   return {words, words + each, std::vector<std::uint32_t>(tiles)};
@@ -175,12 +176,12 @@ void write_sparse(const Picks& picks, Precision precision, std::span<float> u, M
     const std::span<const std::uint32_t> indices = picks.tile(t), values = picks.values(t);
     std::memcpy(message.data() + 4 * first[t], indices.data(), 4 * indices.size());
     std::byte* const out = message.data() + 4 * total + width * first[t];
-    std::uint32_t in_u[tile_elements], count = 0;  // where something is to be taken off
+    std::uint32_t in_u[tile_elements], count = 0;  // places to subtract from
     for (std::size_t i = 0; i < indices.size(); ++i) {
       in_u[count] = indices[i];
       count += key_of_bits(values[i]) > picks.gone_above ? 0u : 1u;
     }
-    for (std::size_t i = 0; i < count; ++i)  // lines far apart: all misses at once
+    for (std::size_t i = 0; i < count; ++i)  // far apart in memory: start all cache misses at once
       __builtin_prefetch(u.data() + in_u[i], 1);
     if (precision == Precision::fp32)
       put_values(values, out);
@@ -205,13 +206,14 @@ void write_sparse_plainly(const std::vector<std::uint32_t>& chosen, Precision pr
 
 namespace {
 
-// How many pairs a message has. Throws CorruptMessage unless its indices ascend below `elements`.
+// The number of pairs in a message. Throws CorruptMessage unless its indices ascend below
+// `elements`.
 std::size_t checked_pairs(MessageBytes message, std::size_t width, std::size_t elements) {
   const std::size_t total = message.size() / (4 + width);
   if (message.size() % (4 + width) != 0)
     throw CorruptMessage("corrupt sparse message: " + std::to_string(message.size()) +
                          " bytes, allowed are multiples of " + std::to_string(4 + width));
-  // Ascending indices are distinct, so tiles of the list write to different elements.
+  // Ascending indices are distinct, so tiles of pairs write to different elements.
   std::atomic<bool> ascending{true};
   for_each_tile(total, [&](std::size_t, std::size_t begin, std::size_t count) {
     bool good = true;

@@ -1,7 +1,6 @@
-// The sparsifiers share this: finding every element whose magnitude reaches a threshold, and the
-// message they make of it: k indices (u32, ascending), then k values (fp32, or fp16 for fp16
-// gradients). 8 bytes per element sent, as the published codes count: two all-gathers, of fp32 and
-// of int32.
+// Shared by the sparsifiers: finding every element whose magnitude reaches a threshold, and their
+// message: k indices (u32, ascending), then k values (fp32, or fp16 for fp16 gradients). 8 bytes
+// per element sent, as in the published codes: two all-gathers, of fp32 and of int32.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +16,18 @@
 
 namespace syncline {
 
-// From one tile's picks to the next one's: with 32 KiB between them the few that most tiles have
-// would all fall into the same few sets of a cache.
+// Distance between the picks of neighbouring tiles. At exactly 32 KiB the first few picks of all
+// tiles would share the same few sets of a cache.
 inline constexpr std::size_t picks_stride = tile_elements + 5 * lane_width;
 
-// Indices chosen tile by tile, ascending, and copies of the values there, as bits: who looks at the
-// picks again need not fetch all of u again. Tile t's lie at [t * picks_stride], counts[t] of them.
+// Indices chosen tile by tile, ascending, and copies of their values, as bits, so that later steps
+// need not read u again. Those of tile t begin at [t * picks_stride]; there are counts[t].
 struct Picks {
   std::uint32_t* words = nullptr;
   std::uint32_t* bits = nullptr;
   std::vector<std::uint32_t> counts;
-  // Those whose key is above are sent for certain, and the pass that listed them has taken them off
-  // u (fp32 only: what stays behind is 0). no_key: none.
+  // Picks with a key above this are sent for certain, and the pass that listed them has already
+  // subtracted them from u (fp32 only, where the difference is 0). no_key: none.
   std::uint32_t gone_above = no_key;
 
   std::size_t total() const {
@@ -40,7 +39,7 @@ struct Picks {
   std::span<std::uint32_t> values(std::size_t t) const {
     return {bits + t * picks_stride, counts[t]};
   }
-  // Leaves those of tile t for whose key stays(key) holds.
+  // Keeps the picks of tile t for whose key stays(key) is true.
   template <class Stays>
   void leave(std::size_t t, const Stays& stays) {
     const std::span<std::uint32_t> indices = tile(t), copies = values(t);
@@ -55,15 +54,15 @@ struct Picks {
   }
 };
 
-// Tiles of picks are taken so many at a time: one has little to do, and neighbours' counts share a
-// cache line.
+// Tiles of picks per task: one tile is little work, and the counts of neighbours share a cache
+// line.
 inline constexpr std::size_t tiles_together = 32;
 
 inline std::size_t groups_of(const Picks& picks) {
   return (picks.counts.size() + tiles_together - 1) / tiles_together;
 }
 
-// Runs work(group, its first tile, the one after its last).
+// Runs work(group, its first tile, the tile after its last).
 template <class Work>
 void for_each_group_of(const Picks& picks, const Work& work) {
   run_in_parallel(groups_of(picks), [&](std::size_t group) {
@@ -80,19 +79,19 @@ void for_each_tile_of(const Picks& picks, const Work& work) {
   });
 }
 
-// Room for the picks of n elements. Throws when an index would not fit the message.
+// Room for the picks of n elements. Throws if an index would not fit into the message.
 Picks room_for_picks(std::size_t elements, Scratch& scratch);
 
-// Lists those of `count` values whose key reaches the threshold: their indices, of which the first
-// value's is `first`, and their bits. Returns how many. May overwrite up to a vector behind them.
+// Lists those of `count` values whose key reaches the threshold: their indices, counted from
+// `first`, and their bits. Returns their number. May overwrite up to a vector after them.
 std::uint32_t list_reaching(std::uint32_t threshold, const float* u, std::size_t count,
                             std::uint32_t first, std::uint32_t* indices, std::uint32_t* values);
 
-// Makes the elements of one tile with key >= threshold its picks.
+// Picks the elements of one tile with key >= threshold.
 void collect_tile(const float* u, std::size_t tile, std::size_t begin, std::size_t count,
                   std::uint32_t threshold, Picks& picks);
 
-// Makes those of the whole tensor its picks.
+// Picks those of the whole tensor.
 void collect(std::span<const float> u, std::uint32_t threshold, Picks& picks);
 
 // The keys of all picks.
@@ -101,29 +100,29 @@ std::vector<std::uint32_t> keys_of(const Picks& picks);
 // Drops the picks whose key is below the threshold: a higher threshold needs no new pass.
 void raise(std::uint32_t threshold, Picks& picks);
 
-// Adds the gradient into state.residual, and makes those of the sum its picks, in one pass. What is
-// above `gone_above` is taken off at once.
+// Adds the gradient into state.residual and picks what reaches the threshold, in one pass. Sets
+// elements above `gone_above` to 0 at once.
 Picks add_and_collect(const Gradient& gradient, bool feedback, std::uint32_t threshold,
                       State& state, std::uint32_t gone_above = no_key);
 
-// Undoes that.
+// Undoes that: restores the picked values in u.
 void put_back(std::span<float> u, Picks& picks);
 
-// The message of these picks; what is sent is taken off u, exactly (see sent_off).
+// Writes the message of these picks and subtracts what is sent from u (see sent_off).
 void write_sparse(const Picks& picks, Precision precision, std::span<float> u, Message& message);
 
-// The reference makes it from a plain list of ascending indices.
+// The reference version, from a plain list of ascending indices.
 void write_sparse_plainly(const std::vector<std::uint32_t>& chosen, Precision precision,
                           std::span<float> u, Message& message);
 
 void decode_sparse(const Settings&, MessageBytes message, Precision precision, const Draw&,
                    std::span<float> sum);
 
-// The same of several, strip by strip of the sum, which then comes from memory once.
+// The same for several messages, strip by strip of the sum, which is then read from memory once.
 void decode_sparse_together(const Settings&, const Messages& messages, Precision precision,
                             const Draw&, std::span<float> sum);
 
-// The indices for which this holds, ascending.
+// The indices for which `holds` is true, ascending.
 template <class Holds>
 std::vector<std::uint32_t> indices_where(std::size_t elements, const Holds& holds) {
   std::vector<std::uint32_t> indices;
@@ -133,7 +132,7 @@ std::vector<std::uint32_t> indices_where(std::size_t elements, const Holds& hold
   return indices;
 }
 
-// The reference of a sparsifier sends what `choose` lists plainly of u in state.residual.
+// The reference encoder of a sparsifier: `choose` lists what to send of u in state.residual.
 template <auto choose>
 void encode_chosen(const Settings& settings, const Gradient& gradient, const Draw& draw,
                    State& state, Message& message) {
@@ -142,7 +141,7 @@ void encode_chosen(const Settings& settings, const Gradient& gradient, const Dra
                        message);
 }
 
-// Its fast version sends what `pick` picks, after it has added the gradient.
+// The fast encoder: `pick` adds the gradient and picks what to send.
 template <auto pick>
 void encode_picked(const Settings& settings, const Gradient& gradient, const Draw& draw,
                    State& state, Message& message) {
@@ -158,8 +157,8 @@ inline OwnOption density_option() {
   return number(density_name, "share of the elements that is sent", "0.001", 0, 1);
 }
 
-// Bytes when `density` of the elements is sent: by methods that keep to it, and by those that aim
-// at it and take anything from k - k / part to k + k / part elements.
+// Message bytes of methods that send exactly `density` of the elements, and of those that aim at it
+// and send k - k / part to k + k / part elements.
 inline WireSize bytes_at_density(const Settings& settings, std::size_t elements,
                                  Precision precision) {
   return {sparse_bytes(wanted(density_of(settings), elements), precision), true};
@@ -172,9 +171,9 @@ WireSize bytes_near_density(const Settings& settings, std::size_t elements, Prec
           sparse_bytes(std::min(k + k / part, elements), precision)};
 }
 
-// The k largest of d values leave out at most 1 - k/d of the squares, as much as k that are chosen
-// at random leave out in the mean (Stich, Cordonnier, Jaggi, NeurIPS 2018); (1 - k/d)^2 where
-// values have the shape of a bell (Shi et al., arXiv 1911.08772).
+// The k largest of d values leave out at most 1 - k/d of the squares, which is also the mean for k
+// chosen at random (Stich, Cordonnier, Jaggi, NeurIPS 2018); (1 - k/d)^2 for bell-shaped values
+// (Shi et al., arXiv 1911.08772).
 inline Promise promise_of_largest(std::size_t k, std::size_t elements) {
   const double left_out = 1 - static_cast<double>(k) / static_cast<double>(elements);
   return {.values = static_cast<double>(k),
@@ -186,7 +185,7 @@ inline Promise promise_at_density(const Settings& settings, std::size_t elements
   return promise_of_largest(wanted(density_of(settings), elements), elements);
 }
 
-// A method that decides on k anew for each message promises it for the k that it has sent.
+// For methods that choose k anew for each message: the promise for the k that was sent.
 inline Promise promise_of_sent(const Settings&, std::size_t elements, std::size_t sent) {
   return promise_of_largest(sent, elements);
 }

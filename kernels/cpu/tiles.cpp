@@ -21,8 +21,8 @@ void run_in_parallel(std::size_t count, const std::function<void(std::size_t)>& 
       work(0);
     return;
   }
-  // Every thread takes the next tile there is: shares fixed in advance wait for the slowest thread,
-  // which on a shared machine is one that does not run at all.
+  // Each thread takes the next free task: fixed shares would wait for the slowest thread, which on
+  // a shared machine may not run at all.
   std::atomic<std::size_t> next{0};
   const thrust::counting_iterator<int> first(0);
   thrust::for_each(thrust::device, first, first + threads(), [&](int) {

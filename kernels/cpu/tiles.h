@@ -1,7 +1,7 @@
-// A CPU runs a kernel like this: the elements are cut into tiles, and tiles are run by however many
-// threads there are. Thrust runs tiles and nothing else: its element-wise selections are some
-// twenty times slower with OpenMP (its scan is serial there), and it stays out of every interface
-// because objects with different Thrust back-ends define the same symbols differently.
+// How a CPU runs a kernel: elements are cut into tiles, and the available threads run the tiles.
+// Thrust only runs tiles: its element-wise selections are some twenty times slower with OpenMP (its
+// scan is serial there). Thrust stays out of every interface, because objects with different Thrust
+// back-ends define the same symbols differently.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void for_each_tile(std::size_t elements, const Work& work) {
   });
 }
 
-// The same sum as sum_plainly gives, of tiles in parallel.
+// The sum that sum_plainly returns, with tiles in parallel.
 template <class SumsOf>
 auto sum_in_parallel(std::size_t elements, const SumsOf& sums_of) {
   std::vector<decltype(sums_of(elements, elements))> tiles(tiles_of(elements));
@@ -34,9 +34,9 @@ auto sum_in_parallel(std::size_t elements, const SumsOf& sums_of) {
   return in_order(tiles);
 }
 
-// What comes from memory is taken in strips, one value after the other: a core fetches ahead by
-// itself, and what it fetches past a strip's end is little of the strip. (Walking along four places
-// of a strip at once, with prefetches of our own, takes 1.2 to 3 times as long on a Zen 5.)
+// Data from memory are read in strips, one value after the other: a core prefetches by itself, and
+// what it prefetches past a strip's end is a small part of the strip. (Reading four places of a
+// strip at once, with explicit prefetches, takes 1.2 to 3 times as long on a Zen 5.)
 inline constexpr std::size_t strip_tiles = 4;
 inline constexpr std::size_t strip_elements = strip_tiles * tile_elements;
 
@@ -56,7 +56,7 @@ void for_tiles_in(std::size_t begin, std::size_t count, const Work& work) {
     work((begin + at) / tile_elements, begin + at, std::min(tile_elements, count - at));
 }
 
-// Threads that run_in_parallel uses, and a way to change that (measurements name their threads).
+// Returns and sets the number of threads that run_in_parallel uses (measurements name it).
 int threads();
 void use_threads(int count);
 

@@ -1,4 +1,4 @@
-// What encodings, decodings and baselines take on a device.
+// Times encodings, decodings and baselines on a device.
 #include <chrono>
 
 #include "kernels/gpu/memory.cuh"
@@ -6,12 +6,12 @@
 namespace syncline {
 namespace {
 
-// Four times what the second-level cache holds.
+// Four times the size of the L2 cache.
 std::size_t eviction_bytes() {
   return 4 * static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize));
 }
 
-// Nothing is 2, and no compiler knows.
+// `seen` is never 2, but the compiler cannot know that and has to keep the loads.
 __global__ void __launch_bounds__(block_threads)
     read_kernel(const uint4* data, std::size_t count, unsigned* none) {
   unsigned seen = 0;
@@ -24,8 +24,8 @@ __global__ void __launch_bounds__(block_threads)
     *none = seen;
 }
 
-// Empties the second-level cache by reading: what is written is dirty, and charged to what comes
-// next.
+// Empties the L2 cache by reading: written data would be dirty, and the next kernel would pay for
+// writing them back.
 class Eviction {
  public:
   Eviction() : size_(eviction_bytes()), bytes_(size_) {
@@ -47,8 +47,9 @@ __global__ void spin_kernel(long long cycles) {
   }
 }
 
-// Seconds of `work` on the default stream, once, with a cold cache. The device is busy until all of
-// it is enqueued, as in training: the host takes 2 to 5 us for each of up to 44 launches.
+// Seconds of one run of `work` on the default stream, with a cold cache. A kernel keeps the device
+// busy until all of it is enqueued, as in training: the host takes 2 to 5 us for each of up to 44
+// launches.
 double cold_seconds(const Eviction& eviction, const std::function<void()>& work) {
   cudaEvent_t begin = nullptr, end = nullptr;
   check_cuda(cudaEventCreate(&begin), "cudaEventCreate");
@@ -66,7 +67,8 @@ double cold_seconds(const Eviction& eviction, const std::function<void()>& work)
   return milliseconds * 1e-3;
 }
 
-// All that a sampler keeps on the device; the state it starts from too, which takes long to bring.
+// What a sampler keeps on the device, including the state that each run starts from, which would
+// take long to copy there.
 struct Bench {
   Bench(const DeviceCompressor& compressor, const Settings& settings,
         std::span<const float> gradient, const State& state)
@@ -95,7 +97,7 @@ struct Bench {
   DeviceMail mail = {};
 };
 
-// The gradient begun at this element, its first ones last.
+// The gradient rotated so that it begins at element `begin`.
 void put_begun_at(std::size_t begin, const DeviceBytes& gradient, const Bench& bench) {
   float* const to = bench.memory.gradient.as<float>();
   copy_bytes(to, gradient.as<float>() + begin, 4 * (bench.elements - begin));
@@ -155,7 +157,7 @@ std::function<double()> baseline_sampler(const DeviceBaseline& baseline,
                           .residual = residual->as<float>(),
                           .elements = gradient.size()};
   const DeviceOutput output{message->as<std::byte>(), selected->as<std::uint64_t>()};
-  // Copies of the pointers keep the memory; `input` and `output` only point there.
+  // The captured pointers keep the memory alive; `input` and `output` only point into it.
   const auto run = [=, kept = std::vector{values, residual, message, selected, workspace}] {
     check_cuda(cudaMemset(input.residual, 0, bytes), "cudaMemset");
     const double seconds = cold_seconds(
@@ -195,7 +197,7 @@ void work_for(double seconds) {
 }
 
 double clock_MHz() {
-  constexpr long long cycles = 2000000;  // a millisecond, beside which a launch is nothing
+  constexpr long long cycles = 2000000;  // a millisecond, so that the launch does not matter
   const Eviction eviction;
   const auto spin = [&] { launch(spin_kernel, 1, 1, nullptr, cycles); };
   return static_cast<double>(cycles) / cold_seconds(eviction, spin) * 1e-6;

@@ -1,5 +1,5 @@
 // Selection chunk by chunk on a GPU. A block takes a chunk and keeps it in registers: row r of
-// thread t is its element r * chunk_threads + t.
+// thread t is element r * chunk_threads + t of the chunk.
 #pragma once
 
 #include "kernels/arithmetic/chunks.h"
@@ -12,7 +12,7 @@ inline constexpr unsigned most_chunk_elements = 4096;
 inline constexpr unsigned chunk_rows = most_chunk_elements / chunk_threads;
 inline constexpr unsigned chunk_warps = chunk_threads / 32;
 
-// A chunk of u = g + e, or of g where u is null; zeros behind its end.
+// Loads a chunk of u = g + e, or of g if u is null; zeros after its end.
 template <class Value>
 __device__ void load_chunk(const Value* g, const float* u, std::size_t begin, unsigned count,
                            float (&values)[chunk_rows]) {
@@ -32,15 +32,15 @@ __device__ void load_chunk(const Value* g, const float* u, std::size_t begin, un
     values[row] = u != nullptr ? values[row] + rest[row] : values[row];
 }
 
-// The k-th largest of a chunk, as far as its digits are known: what it is, and how many of those
-// that agree with it so far are among the k largest.
+// The k-th largest key of a chunk, as far as its digits are known, and how many of the keys that
+// agree with those digits are among the k largest.
 struct ChunkCut {
   std::uint32_t key;
   unsigned rank;
 };
 
-// One more digit: the highest whose suffix sum reaches the rank. For all threads of the block; a
-// thread has `own` digits in a row.
+// Chooses one more digit: the highest whose suffix sum reaches the rank. For all threads of the
+// block; each takes `own` neighbouring digits.
 template <unsigned own>
 __device__ void take_digit(const unsigned* counts, unsigned shift, unsigned* of_warps,
                            ChunkCut* cut) {
@@ -69,7 +69,7 @@ __device__ void take_digit(const unsigned* counts, unsigned shift, unsigned* of_
   __syncthreads();
 }
 
-// Counts the digit of those that agree with what is known of the cut, then takes it.
+// Counts the next digit of the keys that agree with the known digits of the cut, then chooses it.
 template <unsigned digits>
 __device__ void find_digit(const float (&values)[chunk_rows], unsigned count, unsigned known,
                            unsigned shift, unsigned* counts, unsigned* of_warps, ChunkCut* cut) {
@@ -88,12 +88,13 @@ __device__ void find_digit(const float (&values)[chunk_rows], unsigned count, un
   take_digit<digits / chunk_threads>(counts, shift, of_warps, cut);
 }
 
-// Above the cut in the high half, equal to it in the low one: a chunk has less than 2^16 of either.
+// Two counts in one word: above the cut in the high half, equal to it in the low half. A chunk has
+// fewer than 2^16 of either.
 __device__ inline unsigned both(unsigned above, unsigned equal) {
   return above << 16 | equal;
 }
 
-// Makes of a count per row and warp the sum of those before it. For one warp.
+// Replaces counts per row and warp by the sums of those before them. For one warp.
 __device__ inline void begin_after(unsigned* counts) {
   constexpr unsigned own = chunk_rows * chunk_warps / 32;
   const unsigned lane = lane_of_warp();
@@ -113,7 +114,7 @@ __device__ inline void begin_after(unsigned* counts) {
   }
 }
 
-// Lists the chunk's largest in the order of their places; `counts` has room for a number per row
+// Lists the chunk's largest in the order of their places; `counts` has room for one number per row
 // and warp.
 __device__ inline void list_chunk(const float (&values)[chunk_rows], unsigned count,
                                   const ChunkCut& cut, unsigned* counts, std::uint32_t* places,
@@ -149,8 +150,8 @@ __device__ inline void list_chunk(const float (&values)[chunk_rows], unsigned co
   __syncthreads();
 }
 
-// Lists the k > 0 largest, of equal magnitudes the smallest places: three digits find the k-th. All
-// threads of the block may read the list then.
+// Lists the k > 0 largest, ties by smallest place: three digits find the k-th. On return all
+// threads of the block may read the list.
 __device__ inline void select_chunk(const float (&values)[chunk_rows], unsigned count, unsigned k,
                                     std::uint32_t* places, std::uint32_t* bits) {
   __shared__ unsigned counts[bins];

@@ -1,4 +1,4 @@
-// The CUDA runtime, as tests and the calibrator see it.
+// The CUDA runtime for tests and the calibrator.
 #include "kernels/gpu/memory.cuh"
 
 namespace syncline {
@@ -60,7 +60,7 @@ void decode_add(const DeviceCompressor& compressor, const Settings& settings,
 
 std::string absence() {
   int devices = 0;
-  cudaGetLastError();  // what one call had too little memory for, the next one need not
+  cudaGetLastError();  // clear the error: the next call may have enough memory
   cudaError_t error = cudaGetDeviceCount(&devices);
   if (error == cudaSuccess && devices > 0)
     error = cudaDeviceSynchronize();

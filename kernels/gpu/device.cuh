@@ -1,5 +1,5 @@
-// Pieces that the CUDA kernels share. Hand-written, without CUB or Thrust headers: those cost eight
-// seconds of compilation in every file.
+// Helpers of the CUDA kernels, written without CUB and Thrust headers, which take eight seconds to
+// compile in every file.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,21 +18,21 @@ inline constexpr unsigned warps = block_threads / 32;
 inline constexpr unsigned rows = tile_elements / block_threads;  // per warp and tile
 inline constexpr unsigned all_lanes = 0xffffffffu;
 
-// Rows of 32 elements that a warp asks for at once, where it walks along a tile or a bucket. All
-// are loaded before any is stored: no compiler moves a load ahead of a store to what may be the
-// same place, and with one row at a time in flight a GPU's memory is half idle. Eight rows share a
-// Philox call, too.
+// Rows of 32 elements that a warp loads at once when it walks along a tile or a bucket. All are
+// loaded before any is stored: no compiler moves a load ahead of a store that may alias it, and one
+// row at a time in flight leaves half of a GPU's memory bandwidth idle. Eight rows also share a
+// Philox call.
 inline constexpr unsigned batch = 8;
 
-// Throws std::runtime_error that names the call and what CUDA said.
+// Throws std::runtime_error with the call and CUDA's message.
 void check_cuda(int error, const char* what);
 
 inline cudaStream_t stream_of(void* stream) {
   return static_cast<cudaStream_t>(stream);
 }
 
-// Enqueues one kernel. A function and not <<<...>>>, so that a C++ compiler can read every .cu file
-// too: tests/kernels/emulator runs them without a GPU.
+// Enqueues one kernel. A function instead of <<<...>>>, so that a C++ compiler can also read every
+// .cu file: tests/kernels/emulator runs them without a GPU.
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), dim3 grid, unsigned threads, void* stream,
             std::type_identity_t<Parameters>... arguments) {
@@ -43,8 +43,8 @@ void launch(void (*kernel)(Parameters...), dim3 grid, unsigned threads, void* st
   cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
-// Blocks of 256 threads, one per element; of 128 threads, one warp per tile, row or whatever else;
-// and as many blocks as keep the device busy, whose threads go on to further elements.
+// Numbers of blocks: of 256 threads, one per element; of 128 threads, one warp per task (a tile, a
+// row); and as many as keep the device busy, whose threads continue with further elements.
 inline unsigned blocks_of(std::size_t elements) {
   return static_cast<unsigned>((elements + 255) / 256);
 }
@@ -53,14 +53,14 @@ inline unsigned blocks_of_warps(std::size_t tasks) {
 }
 unsigned persistent_blocks();
 
-// Enqueues the decoding of one message after the other, by work(message, its bytes).
+// Decodes messages one after the other, by work(message, its bytes).
 template <class Work>
 void for_each_message(const DeviceMessages& messages, const Work& work) {
   for (unsigned m = 0; m < messages.count; ++m)
     work(messages.at[m], messages.bytes[m]);
 }
 
-// Enqueues a kernel with a thread per element; nothing where there are none.
+// Enqueues a kernel with a thread per element; does nothing for 0 elements.
 template <class... Parameters>
 void launch_each(std::size_t elements, void (*kernel)(Parameters...), void* stream,
                  std::type_identity_t<Parameters>... arguments) {
@@ -68,7 +68,7 @@ void launch_each(std::size_t elements, void (*kernel)(Parameters...), void* stre
     launch(kernel, blocks_of(elements), 256, stream, arguments...);
 }
 
-// This thread's number in the grid, how many threads that has, and its warp's number.
+// This thread's number in the grid, the grid's number of threads, and this warp's number.
 __device__ inline std::size_t grid_thread() {
   return blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
 }
@@ -87,22 +87,23 @@ __device__ inline unsigned lanes_below() {
   return (1u << lane_of_warp()) - 1;
 }
 
-// The elements of a tile that one warp takes, lane l those at l, l + 32, ...: the order of order.h.
+// The elements of a tile that one warp takes; lane l takes those at l, l + 32, ...: the order of
+// order.h.
 struct WarpTile {
-  std::size_t begin, end;  // begin >= end: there is no such tile
+  std::size_t begin, end;  // begin >= end: no such tile
 };
 __device__ inline WarpTile warp_tile(std::size_t tile, std::size_t elements) {
   const std::size_t begin = tile * tile_elements;
   return {begin, begin + tile_elements < elements ? begin + tile_elements : elements};
 }
 
-// This lane begins there in a tile that a block takes together: every warp has `rows` rows of it,
-// one after the other.
+// Where this lane begins in a tile that a block shares: every warp has `rows` consecutive rows of
+// it.
 __device__ inline std::size_t first_in_tile(std::size_t tile) {
   return tile * tile_elements + threadIdx.x / 32 * 32 * rows + lane_of_warp();
 }
 
-// The sum of a number per lane, in every lane. For whole numbers: they do not mind the order.
+// The sum over the lanes, in every lane. For integers, whose order does not matter.
 template <class Count>
 __device__ Count warp_sum(Count mine) {
   for (unsigned step = 16; step > 0; step /= 2)
@@ -117,8 +118,8 @@ __device__ inline void add_counts(unsigned long long* counter, unsigned long lon
     atomicAdd(counter, mine);
 }
 
-// total + part(0) + ... + part(31) in this order, as order.h has it. `part` asks a lane for its
-// share.
+// total + part(0) + ... + part(31) in this order, as in order.h. `part` fetches the share of a
+// lane.
 template <class Sums, class Part>
 __device__ Sums ordered_sums(Sums total, const Part& part) {
 #pragma unroll 4
@@ -127,7 +128,7 @@ __device__ Sums ordered_sums(Sums total, const Part& part) {
   return total;
 }
 
-// This one sums one number per lane, in double.
+// The sum of one number per lane, in lane order, in double.
 template <class Value>
 __device__ double ordered_sum(Value mine) {
   double total = 0;
@@ -136,12 +137,12 @@ __device__ double ordered_sum(Value mine) {
   return total;
 }
 
-// One NaN, as put_value has it.
+// Makes all NaNs the same, as put_value does.
 __device__ inline float canonical(float value) {
   return value == value ? value : __int_as_float(0x7fc00000);
 }
 
-// Kernels that read the gradient are templates of its element: float or Half.
+// Read an element of the gradient: kernels that do are templates of its type, float or Half.
 __device__ inline float loaded(const float* g, std::size_t i) {
   return g[i];
 }
@@ -149,14 +150,15 @@ __device__ inline float loaded(const Half* g, std::size_t i) {
   return to_float(g[i]);
 }
 
-// A batch has so many elements from here on: row r of this lane is there if 32 r is below that.
+// The number of elements left in a batch, from this lane's first on: row r of this lane exists if
+// 32 r is below it.
 __device__ inline unsigned left_of(std::size_t first, std::size_t end) {
   return first >= end               ? 0
          : end - first < 32 * batch ? static_cast<unsigned>(end - first)
                                     : 32 * batch;
 }
 
-// A batch of u = g + e, or u = g, from element `first`; what is past the end is 0.
+// Loads a batch of u = g + e, or u = g, from element `first`; elements past the end are 0.
 template <class Value>
 __device__ inline void load_sums(const Value* g, const float* e, std::size_t first, unsigned left,
                                  bool feedback, float (&sums)[batch]) {
@@ -174,9 +176,9 @@ __device__ inline void load_sums(const Value* g, const float* e, std::size_t fir
     sums[row] = sums[row] + rest[row];
 }
 
-// Four neighbours at once, 16 bytes where they are fp32. An H100's memory is busy when each
-// multiprocessor has asked for some 32 KiB; its 2,048 threads, each for 4 bytes, ask for 8.
-// (Tensors and messages begin at multiples of 16 bytes: device.h.)
+// Reads four neighbours at once, 16 bytes in fp32. An H100's memory is busy when each
+// multiprocessor has requested some 32 KiB; with 4 bytes for each of its 2,048 threads, it requests
+// 8. (Tensors and messages begin at multiples of 16 bytes: device.h.)
 __device__ inline float4 four_of(const float* values, std::size_t first) {
   return *reinterpret_cast<const float4*>(values + first);
 }
@@ -186,13 +188,13 @@ __device__ inline float4 four_of(const Half* values, std::size_t first) {
   return {half(four.x), half(four.x >> 16), half(four.y), half(four.y >> 16)};
 }
 
-// Where a kernel has a thread for every four elements.
+// The number of threads for a kernel with one thread per four elements.
 inline std::size_t fours_of(std::size_t elements) {
   return (elements + 3) / 4;
 }
 
-// Four elements of a sum, or as many as there are, while messages are added to them: read here, so
-// that they and what is added are fetched at the same time, and written once.
+// Up to four elements of a sum while messages are added to them. They are read here, so that they
+// and what is added are fetched at the same time, and written once.
 struct FourOfSum {
   float* at;
   unsigned present;
@@ -219,9 +221,9 @@ struct FourOfSum {
   }
 };
 
-// Adds messages that have something for every element, four of which are a thread's. `reader` makes
-// of a message what is asked for four values at once, from this element on; and the answer to that
-// is asked for value k of them. (Four fours for a thread, whose loads then wait for one another,
+// Adds messages that have a value for every element; each thread takes four elements.
+// `reader(message)` is called for four values at once, from element `first` on; its result is
+// called for value k of them. (Four such groups per thread, whose loads then wait for one another,
 // took 2.7 times as long on an H100.)
 template <bool several, class Reader>
 __device__ void add_dense(const DeviceMessages& messages, float* sum, std::size_t elements,
@@ -241,7 +243,7 @@ __device__ void add_dense(const DeviceMessages& messages, float* sum, std::size_
   four.store();
 }
 
-// Enqueues such a kernel, of one message or of several.
+// Enqueues such a kernel, in its version for one message or for several.
 template <class... Parameters>
 void launch_dense(const DeviceMessages& messages, void (*one)(DeviceMessages, Parameters...),
                   void (*several)(DeviceMessages, Parameters...), std::size_t elements,
@@ -250,8 +252,8 @@ void launch_dense(const DeviceMessages& messages, void (*one)(DeviceMessages, Pa
               arguments...);
 }
 
-// Calls work(word) for each word that is this thread's, where all threads of a grid share them: in
-// no order that means anything, 64 bytes asked for at once.
+// Calls work(word) for each word of this thread, when all threads of the grid share the words: in
+// unspecified order, 64 bytes per request.
 template <class Work>
 __device__ void for_each_word(const void* words, std::size_t count, const Work& work) {
   constexpr unsigned vectors = 4;
@@ -276,7 +278,7 @@ __device__ void for_each_word(const void* words, std::size_t count, const Work& 
     work(static_cast<const std::uint32_t*>(words)[last]);
 }
 
-// Calls `work` with the gradient's pointer.
+// Calls `work` with a pointer to the gradient, in its own type.
 template <class Work>
 void with_gradient(const DeviceInput& input, const Work& work) {
   if (input.halves != nullptr)
@@ -285,8 +287,8 @@ void with_gradient(const DeviceInput& input, const Work& work) {
     work(input.gradient);
 }
 
-// Writes a value as number `place` of the message's values, of type Value, and takes it off: the
-// same as put_value and sent_off.
+// Writes u as value number `place` of the message, in type Value, and replaces it by what is left,
+// like put_value and sent_off.
 template <class Value>
 __device__ void send_value(float& u, void* values, std::size_t place) {
   constexpr bool halves = std::is_same_v<Value, Half>;
@@ -297,9 +299,9 @@ __device__ void send_value(float& u, void* values, std::size_t place) {
   u = sent_off(u, halves ? Precision::fp16 : Precision::fp32);
 }
 
-// The first step of the sums of tiles in the order of moments.h: a block per group, which leaves
-// its sum where its first tile's was. (One block for all would read 1.3 MB at 2^28 elements through
-// one multiprocessor, which takes as long as a tenth of the pass over the elements.)
+// First step of adding tiles in the order of moments.h: one block per group, which leaves its sum
+// in place of its first tile's. (One block for everything would read 1.3 MB at 2^28 elements
+// through one multiprocessor, which takes as long as a tenth of the pass over the elements.)
 template <class Sums>
 __global__ void __launch_bounds__(group_tiles) group_kernel(Sums* tiles, std::size_t count) {
   __shared__ Sums group[group_tiles];
@@ -325,8 +327,8 @@ void add_groups(Sums* tiles, std::size_t count, void* stream) {
            group_tiles, stream, tiles, count);
 }
 
-// The second step, the groups one by one. For one block of 256 threads; the first one has the
-// answer.
+// Second step: adds the groups one by one. For one block of 256 threads; the first one has the
+// result.
 template <class Sums>
 __device__ Sums total_in_order(const Sums* tiles, std::size_t count) {
   __shared__ Sums groups[256];

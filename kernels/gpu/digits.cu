@@ -1,5 +1,5 @@
-// Exact selection on a GPU: a bracket from a sample, the k-th largest by radix digits, and the
-// stable compaction of what was listed: the algorithm of select.cpp, kernel by kernel.
+// Exact selection on a GPU: a bracket from a sample, the k-th largest by radix digits, and stable
+// compaction of the list: the algorithm of select.cpp, kernel by kernel.
 #include <cmath>
 
 #include "kernels/arithmetic/permutation.h"
@@ -23,12 +23,12 @@ __global__ void sample_kernel(const Value* g, const float* u, std::size_t elemen
 
 enum class Keys { sample, list, tensor };
 
-// A cut is for nothing yet, for the next low_key (which may be 0, or not), or for the k largest of
+// The use of a cut: none yet, the next low_key (with or without 0), or selecting the k largest of
 // the list.
 enum class Use { none, low_key, low_key_above_zero, largest };
 
-// Of one block: the digit that holds the rank (the first time: k), if any does; leaves the
-// histogram at zero.
+// Runs in one block. Chooses the digit that holds the rank (in the first round: k), if any; clears
+// the histogram.
 __device__ void choose(const SelectionRoom& room, unsigned shift, std::uint64_t k, Use use) {
   constexpr unsigned each = bins / block_threads;
   __shared__ unsigned long long of_warp[warps];
@@ -45,7 +45,7 @@ __device__ void choose(const SelectionRoom& room, unsigned shift, std::uint64_t 
     counts[i] = digit < digits ? atomicExch(&room.histogram[digit], 0u) : 0;
     mine += counts[i];
   }
-  unsigned long long from_here = mine;  // to the warp's last lane
+  unsigned long long from_here = mine;  // suffix sum over the warp's lanes
   for (unsigned step = 1; step < 32; step *= 2) {
     const unsigned long long more = __shfl_sync(all_lanes, from_here, lane + step);
     from_here += lane + step < 32 ? more : 0;
@@ -74,7 +74,7 @@ __device__ void choose(const SelectionRoom& room, unsigned shift, std::uint64_t 
     selection.low_key = cut_key;
   if (use == Use::low_key_above_zero)
     selection.low_key = cut_key > 0 ? cut_key : 1;
-  if (use == Use::largest) {  // what is above the cut, and the first few that equal it
+  if (use == Use::largest) {  // sends what is above the cut, and the first keys equal to it
     selection.above_key = cut_key + 1;
     selection.band_key = cut_key;
     selection.skip = 0;
@@ -86,8 +86,8 @@ __global__ void __launch_bounds__(block_threads)
   choose(room, 20, k, use);
 }
 
-// Whether this block is the last of the grid to come here; then it sees what all others have
-// written before.
+// Whether this block is the last of the grid to arrive; if so, it sees everything that the others
+// wrote before.
 __device__ bool last_block(unsigned* arrived) {
   __shared__ bool last;
   __threadfence();
@@ -102,9 +102,9 @@ __device__ bool last_block(unsigned* arrived) {
   return last;
 }
 
-// Counts one digit of the keys that agree with the digits chosen so far, and chooses the next.
-// Histograms are private to a block and merged with integer atomics, so the result does not depend
-// on any order. Of the tensor: only if the list has fewer than k, and leaves out more than zeros.
+// Counts one digit of the keys that agree with the digits chosen so far, and chooses the next
+// digit. Histograms are private to a block and merged with integer atomics, so the order does not
+// matter. For the tensor: only if the list has fewer than k and leaves out more than zeros.
 template <Keys from>
 __global__ void __launch_bounds__(block_threads, 4)
     digit_kernel(const float* u, std::size_t elements, SelectionRoom room, unsigned shift,
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(block_threads, 4)
       selection.fallback = 0;
     return;
   }
-  if (shift == 20)  // there was a look-back before, or none, and there will be one
+  if (shift == 20)  // the next look-back needs this; no kernel uses it now
     clear_look_back(room);
   const unsigned digits = shift == 20 ? 2048 : 1024;
   for (unsigned digit = threadIdx.x; digit < digits; digit += blockDim.x)
@@ -156,12 +156,12 @@ void choose_digits(const Selector& s, unsigned rounds, std::uint64_t k, Use use)
            s.room, shifts[round], k, round + 1 == rounds ? use : Use::none);
 }
 
-// The first elements of the tensor, to the last of those zeros that are sent; all of them are. The
-// list holds what is not zero: before number i of it, at x, there are x - i zeros.
+// Sends the tensor's first elements, up to the last zero that is sent; all of them are sent. The
+// list holds the non-zeros: before entry i, at element x, there are x - i zeros.
 template <class Value>
 __device__ void send_front(float* u, const SelectionRoom& room, const DeviceOutput& output,
                            std::size_t elements, std::uint64_t zeros) {
-  std::size_t low = 0, high = room.selection->listed;  // the first behind them
+  std::size_t low = 0, high = room.selection->listed;  // the first entry after these zeros
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
     if (room.list[middle] - middle >= zeros)
@@ -178,8 +178,9 @@ __device__ void send_front(float* u, const SelectionRoom& room, const DeviceOutp
   }
 }
 
-// Sends all of the list that reach above_key, and of those between band_key and it `rank` in a row,
-// after the first `skip`: in order. With k, the first zeros where the list has fewer.
+// Sends, in order, every list entry that reaches above_key and, of those between band_key and
+// above_key, `rank` consecutive ones after the first `skip`. With k, a shorter list is filled up
+// with the first zeros.
 template <class Value>
 __global__ void __launch_bounds__(block_threads, 2)
     trim_kernel(float* u, SelectionRoom room, DeviceOutput output, std::size_t elements,
@@ -201,7 +202,7 @@ __global__ void __launch_bounds__(block_threads, 2)
        tile = next_tile) {
     const std::size_t first = first_in_tile(tile);
     unsigned above[rows], band[rows];
-    unsigned long long found = 0;  // above in the high half, the band in the low one
+    unsigned long long found = 0;  // counts: above in the high half, band in the low half
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) {
       const std::size_t i = first + row * 32;
@@ -229,7 +230,7 @@ __global__ void __launch_bounds__(block_threads, 2)
         const std::size_t i = first + row * 32;
         const unsigned long long my_above = before_above + __popc(above[row] & lower);
         const unsigned long long my_band = before_band + __popc(band[row] & lower);
-        // So many of the band are sent before this one.
+        // How many of the band are sent before this entry.
         const unsigned long long sent = my_band < skip            ? 0
                                         : my_band < skip + wanted ? my_band - skip
                                                                   : wanted;

@@ -1,9 +1,9 @@
 // Stable compaction in one pass by decoupled look-back (Merrill and Garland, "Single-pass Parallel
-// Prefix Scan with Decoupled Look-back", NVIDIA NVR-2016-002). Tiles are handed out by a ticket,
-// and a block takes its tiles in order. It waits only for tiles before one that it has published,
-// and what it holds unpublished comes after that: whoever holds the first unpublished tile waits
-// for none, so waiting cannot deadlock. Each tile publishes its own count, then that of all up to
-// it.
+// Prefix Scan with Decoupled Look-back", NVIDIA NVR-2016-002). A ticket hands out tiles, and a
+// block takes its tiles in order. A block only waits for tiles before one that it has published,
+// and its unpublished tiles come after that one: the block with the first unpublished tile waits
+// for none, so waiting cannot deadlock. Each tile publishes its own count, then the count of all
+// tiles up to it.
 #pragma once
 
 #include "kernels/gpu/selection.cuh"
@@ -18,15 +18,15 @@ __device__ inline unsigned long long published(unsigned long long* status) {
   return *reinterpret_cast<volatile unsigned long long*>(status);
 }
 
-// Says to the tiles after this one what it has; what all have up to here is said by look_back.
+// Publishes this tile's own count; look_back publishes the count of all tiles up to it.
 __device__ inline void publish(unsigned long long* status, std::uint32_t tile,
                                unsigned long long mine) {
   atomicExch(&status[tile], (tile == 0 ? whole_count : own_count) | mine);
 }
 
-// Run by one warp: the sum of the counts of all tiles before this one, whose own is `mine` and has
-// been published. A GPU has some 500 tiles under way, and asking for 32 of them at a time took a
-// trip to the L2 each time: a lane asks for four at once.
+// For one warp: the sum of the counts of all tiles before this one, whose own count `mine` is
+// already published. A GPU has some 500 tiles under way, and reading 32 of them at a time took one
+// trip to the L2 for each 32: so a lane reads four at once.
 __device__ inline unsigned long long look_back(unsigned long long* status, std::uint32_t tile,
                                                unsigned long long mine) {
   constexpr unsigned asked = 4;
@@ -41,7 +41,7 @@ __device__ inline unsigned long long look_back(unsigned long long* status, std::
 #pragma unroll
       for (unsigned k = 0; k < asked; ++k) {
         const std::int64_t at = last - 32 * k - lane;
-        words[k] = at >= 0 ? published(&status[at]) : whole_count;  // before the first: nothing
+        words[k] = at >= 0 ? published(&status[at]) : whole_count;  // nothing before the first tile
         missing = missing || words[k] < own_count;
       }
     }
@@ -59,7 +59,7 @@ __device__ inline unsigned long long look_back(unsigned long long* status, std::
   return before;
 }
 
-// One tile's threads share this while they compact it.
+// What the threads of one tile share during compaction.
 struct TileCounts {
   std::uint32_t tile;
   unsigned long long warp[warps];
@@ -74,8 +74,8 @@ __device__ inline std::uint32_t first_tile(unsigned* ticket, TileCounts& shared)
   return shared.tile;
 }
 
-// Turns the counts of this tile's warps into where each warp's output starts; returns the total
-// too, and the block's next tile, which is asked for before the wait for other tiles.
+// From the counts of this tile's warps: where each warp's output starts, the end of the tile's
+// output, and the block's next tile, which is requested before waiting for other tiles.
 struct Place {
   unsigned long long begin, end;  // of this warp's first element, and of the whole tile
   std::uint32_t next;
@@ -108,7 +108,7 @@ __device__ inline Place place_of(unsigned* ticket, unsigned long long* status, T
   return {shared.before + earlier, shared.before + total, shared.tile};
 }
 
-// Makes ready for a look-back: no tile has said anything, and the first one is next.
+// Prepares a look-back: no tile has published, and the first tile is next.
 __device__ inline void clear_look_back(const SelectionRoom& room) {
   unsigned long long* const words = reinterpret_cast<unsigned long long*>(room.ticket);
   for (std::size_t i = grid_thread(); i < room.look_back_bytes / 8; i += grid_threads())
@@ -120,7 +120,8 @@ __device__ inline void clear_counts(const SelectionRoom& room) {
     room.histogram[i] = 0;
 }
 
-// Sends an element as number `place` of the message, values of type Value, and takes it off u.
+// Writes an element as number `place` of the message, with a value of type Value, and subtracts it
+// from u.
 template <class Value>
 __device__ void send(float* u, std::uint32_t index, std::uint32_t bits, std::size_t place,
                      const DeviceOutput& output, std::size_t elements) {

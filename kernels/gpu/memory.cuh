@@ -1,5 +1,4 @@
-// Memory of a device as tests and the calibrator give it to compressors, and what is measured
-// there.
+// The device memory that tests and the calibrator give to compressors, and the measurements there.
 #pragma once
 
 #include <memory>
@@ -45,7 +44,7 @@ inline std::size_t workspace_bytes(const DeviceCompressor& compressor, const Set
   return compressor.workspace_bytes ? compressor.workspace_bytes(settings, elements) : 0;
 }
 
-// Bytes of a message whose size is known beforehand.
+// Bytes of a message whose size is known in advance.
 inline std::size_t message_bytes(const DeviceCompressor& compressor, const Settings& settings,
                                  std::size_t elements, Precision precision) {
   return static_cast<std::size_t>(Registered<Compressor>::find(compressor.name)
@@ -59,7 +58,7 @@ inline std::size_t message_room(const DeviceCompressor& compressor, const Settin
                                  : message_bytes(compressor, settings, elements, Precision::fp32);
 }
 
-// All the memory of one tensor's encodings.
+// The memory for encodings of one tensor.
 struct Memory {
   Memory(const DeviceCompressor& compressor, const Settings& settings, std::size_t elements,
          Precision of_gradient, std::size_t memory_bytes)
@@ -112,10 +111,10 @@ inline void refuse_halves(const DeviceCompressor& compressor, Precision precisio
 inline void refuse_large(std::size_t elements) {
   if (elements >= 1ull << 31)  // the look-back's counts have 31 bits
     throw std::invalid_argument(std::to_string(elements) +
-                                " elements on a CUDA device: allowed are up to 2147483647");
+                                " elements on a CUDA device: at most 2147483647 are allowed");
 }
 
-// The pieces of the room that make the message.
+// The pieces of the buffer that make the message.
 inline std::vector<MessagePart> parts_of(const DeviceCompressor& compressor,
                                          const Settings& settings, std::size_t elements,
                                          const Memory& memory) {
@@ -133,7 +132,7 @@ inline std::size_t bytes_of(const std::vector<MessagePart>& parts) {
   return bytes;
 }
 
-// Puts them end to end, here or on the device.
+// Copies them end to end, to the host or on the device.
 inline void fetch(const std::vector<MessagePart>& parts, const Memory& memory, std::byte* to) {
   for (const MessagePart& part : parts) {
     copy_bytes(to, memory.message.as<std::byte>() + part.begin, part.bytes);
@@ -141,10 +140,10 @@ inline void fetch(const std::vector<MessagePart>& parts, const Memory& memory, s
   }
 }
 
-// Messages in device memory, in groups that are decoded at once.
+// Messages in device memory, in groups that are decoded together.
 class DeviceMail {
  public:
-  // Room for one more.
+  // Allocates one more message.
   std::byte* take(std::size_t bytes) {
     rooms_.push_back(std::make_unique<DeviceBytes>(bytes));
     if (groups_.empty() || groups_.back().count == most_messages_at_once)
@@ -161,7 +160,7 @@ class DeviceMail {
   std::vector<DeviceMessages> groups_;
 };
 
-// Of bench.cu; DeviceRuntime says what they are.
+// Defined in bench.cu; see DeviceRuntime.
 std::function<double()> sampler(const DeviceCompressor& compressor, const Settings& settings,
                                 std::span<const float> gradient, const State& state,
                                 std::size_t decoded_messages);

@@ -1,4 +1,4 @@
-// The histogram pass by itself, to be measured next to the copy: add, moments, histogram.
+// The histogram pass alone, measured for comparison with a copy: add, moments, histogram.
 #include "kernels/gpu/selection.cuh"
 
 namespace syncline {

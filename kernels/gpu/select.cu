@@ -6,18 +6,18 @@
 namespace syncline {
 namespace {
 
-// So much of a tile's list is kept until it is known where it begins; of a longer one the block
+// Entries of a tile's list that are kept until its place is known; for a longer list the block
 // waits. (A warp lists 128 at a time.)
 constexpr unsigned kept_most = 128 * warps;
 
-// What a block shares while it lists. There is one barrier for each tile, and what one tile writes
-// before or after it another may still read until the next: so there are two of each.
+// Shared memory of a block while it lists. With one barrier per tile, another thread may still read
+// what one tile wrote until the next barrier, so there are two copies of each.
 struct Lists {
   uint2 kept[2][kept_most];  // indices and values
   unsigned of_warp[2][warps];
-  unsigned long long before[2];  // of the list of the tile before
-  unsigned long long now;        // of a list that is not kept
-  std::uint32_t next[2];         // tile
+  unsigned long long before[2];  // of the previous tile's list
+  unsigned long long now;        // of a list too long to keep
+  std::uint32_t next[2];         // next tile of the block
 };
 
 struct KeptTile {
@@ -25,7 +25,7 @@ struct KeptTile {
   unsigned count = 0;
 };
 
-// Where the lists of all tiles before this one end, by the first warp, into `before`.
+// Finds where the lists of all tiles before this one end; for the first warp. Result in `before`.
 __device__ void find_place(const SelectionRoom& room, const KeptTile& kept,
                            unsigned long long& before) {
   if (threadIdx.x >= 32)
@@ -43,8 +43,8 @@ __device__ void write_kept(const SelectionRoom& room, const uint2* list, const K
   }
 }
 
-// u = g + e of a tile, or what is there of both. Returns a bit for each of this lane's values that
-// reaches the key; `found`: how many of its warp's do.
+// Makes u = g + e of a tile, or takes what exists of the two. Returns one bit per value of this
+// lane that reaches the key; `found`: how many of the warp's values do.
 __device__ unsigned add_and_mark(TileFours& values, const TileFours& rest, bool from_u,
                                  bool feedback, unsigned count, std::uint32_t low_key,
                                  unsigned& found) {
@@ -68,8 +68,8 @@ __device__ unsigned add_and_mark(TileFours& values, const TileFours& rest, bool 
   return listed;
 }
 
-// Lists this lane's values number 4 v to 4 v + 3, those whose bits are set, with others' of its
-// warp from `to` on, in order; returns how many these are.
+// Lists those of this lane's values 4 v to 4 v + 3 whose bits are set, together with the warp's
+// other lanes, from `to` on, in order; returns the number listed by the warp.
 __device__ unsigned list_fours(unsigned listed, const TileFours& values, std::size_t tile,
                                unsigned v, uint2* to) {
   const unsigned lower = lanes_below(), mine = listed >> 4 * v & 15u;
@@ -89,7 +89,7 @@ __device__ unsigned list_fours(unsigned listed, const TileFours& values, std::si
   return all;
 }
 
-// Writes a list too long to keep, a part of 128 values after the other through the warp's own room.
+// Writes a list that is too long to keep, in parts of 128 values, through the warp's own room.
 __device__ void write_parts(const SelectionRoom& room, unsigned listed, const TileFours& values,
                             std::size_t tile, std::size_t place, uint2* room_of_warp) {
 #pragma unroll
@@ -105,10 +105,10 @@ __device__ void write_parts(const SelectionRoom& room, unsigned listed, const Ti
   }
 }
 
-// One pass: u = g + e (unless g is null), and the indices and values of what reaches the low key,
-// in order. Where a tile's list begins is known when those before it are counted; meanwhile the
-// block has its list in shared memory and works on its next tile. A tile is all loaded before any
-// of it is stored: no compiler moves a load ahead of a store to what may be the same place.
+// One pass: u = g + e (unless g is null), and the indices and values that reach the low key, in
+// order. A tile's list has its place when all lists before it are counted; until then the block
+// keeps it in shared memory and works on its next tile. A tile is loaded completely before any of
+// it is stored: no compiler moves a load ahead of a store that may alias it.
 template <class Value>
 __global__ void __launch_bounds__(block_threads, 2)
     collect_kernel(const Value* g, float* u, std::size_t elements, bool feedback,
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(block_threads, 2)
 template <class Value>
 void launch_collect(const Value* g, bool feedback, bool only_fallback, const Selector& s) {
   Selection* const selection = s.room.selection;
-  if (s.input.elements == 0)  // no tile will say so
+  if (s.input.elements == 0)  // no tile will set it
     cudaMemsetAsync(&selection->listed, 0, sizeof selection->listed, stream_of(s.stream));
   launch(collect_kernel<Value>, persistent_blocks(), block_threads, s.stream, g, s.input.residual,
          s.input.elements, feedback, only_fallback, s.room);
@@ -201,7 +201,7 @@ __global__ void send_list_kernel(float* u, SelectionRoom room, DeviceOutput outp
   const std::uint64_t listed = room.selection->listed;
   if (grid_thread() == 0)
     room.selection->selected = *output.selected = listed;
-  constexpr unsigned asked = 4;  // entries at once, before anything is stored
+  constexpr unsigned asked = 4;  // entries loaded together, before any store
   for (std::size_t first = grid_thread(); first < listed; first += asked * grid_threads()) {
     std::uint32_t index[asked], bits[asked];
 #pragma unroll
@@ -217,7 +217,7 @@ __global__ void send_list_kernel(float* u, SelectionRoom room, DeviceOutput outp
   }
 }
 
-// What begins after it begins a sector, and a line of the cache.
+// Padding, so that what follows begins at a sector and at a cache line.
 std::size_t whole_lines(std::size_t bytes) {
   return (bytes + 255) / 256 * 256;
 }

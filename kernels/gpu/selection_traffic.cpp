@@ -10,11 +10,11 @@
 namespace syncline {
 namespace {
 
-// The members of Selection lie in sectors: what the host's counterpart of a kernel needs of them.
+// The members of Selection that a kernel uses lie in one sector or two.
 constexpr double one = sector_bytes, two = 2 * sector_bytes;
 constexpr double histogram_bytes = 4 * bins;
 
-// What is cleared for a look-back, and the states of its tiles alone.
+// Sectors cleared for a look-back, and the status words of its tiles alone.
 Amount cleared(std::size_t elements) {
   return sectors(look_back_bytes(tiles_of(elements)));
 }
@@ -22,7 +22,7 @@ Amount states_of(std::size_t elements) {
   return sectors(8 * tiles_of(elements));
 }
 
-double octaves(double count) {  // those that so many normal values fall into, about
+double octaves(double count) {  // roughly, the octaves that `count` normal values span
   return std::log2(std::max(count, 1.0)) + 3;
 }
 
@@ -51,10 +51,10 @@ Amount sums_of_groups(std::size_t tiles, double bytes) {
 Amount sampled(std::size_t strata, std::size_t neighbours, std::size_t elements) {
   const double parts = static_cast<double>(strata), cells = static_cast<double>(elements) / 8,
                stratum = static_cast<double>(elements) / parts,
-               starts = static_cast<double>(neighbours + 7);  // of looks that touch a sector
-  if (stratum <= starts)                                      // nearly everywhere
+               starts = static_cast<double>(neighbours + 7);  // that touch a sector
+  if (stratum <= starts)                                      // nearly every sector is read
     return sector_bytes * between(cells * 0.8, cells);
-  // Those that reach over the end of a stratum may touch what a neighbour's touches.
+  // Reads that cross the end of a stratum may share a sector with the neighbour's read.
   const double shared = (starts * starts * starts - starts) / (48 * stratum * stratum);
   return sector_bytes *
          Amount(parts * (starts / 8 - shared), parts * shared / 3 + 2 * std::sqrt(parts) + 1);
@@ -116,7 +116,7 @@ void SelectionTraffic::ensure_collected() {
 }
 
 void SelectionTraffic::choose_digits(const Amount& keys, bool for_certain, double more_at_end) {
-  const Amount found = for_certain ? Amount(one) : between(0, one);  // the rank's digit
+  const Amount found = for_certain ? Amount(one) : between(0, one);  // sector of the rank's digit
   for (int round = 0; round < 3; ++round) {
     const double counts = round == 0 ? histogram_bytes : histogram_bytes / 2;
     enqueue("digit_kernel", keys + counts + two,
@@ -177,7 +177,7 @@ Amount SelectionTraffic::take_bin_of(std::size_t k) {
   const auto reach = [&](std::uint32_t edge) {
     return reaching(std::bit_cast<float>(first_key(edge)), elements_);
   };
-  // The k-th may lie in the bin beside, where the cut is near an edge.
+  // Near an edge of its bin, the k-th may lie in the neighbouring bin.
   const double below = reach(bin - 1).mean, here = reach(bin).mean, above = reach(bin + 1).mean;
   const double chance = reach(bin).spread;
   return {here, chance + (here - static_cast<double>(k) < chance    ? below - here
@@ -196,7 +196,7 @@ StreamOperations sparse_sum(const Amount& count, std::size_t elements, double by
   const bool all =
       messages > 1 && sweeps(messages * static_cast<std::size_t>(count.mean), elements);
   const Amount sum = all ? sectors(4 * elements) : scattered(touched, n);
-  // For a pair and then for its element, or for a barrier.
+  // Waits for a pair, then for its element; or for a barrier.
   const double each =
       all ? 2 * static_cast<double>(tiles_of_block(tiles_of(elements), sweeping_blocks))
           : 4.0;  // 64 pairs by 32

@@ -1,5 +1,5 @@
-// The sign methods on a GPU: one pass of 12.13 bytes per element. A block takes a tile;
-// three warps add in the order of signs.cpp, and a ballot is 32 signs.
+// The sign methods on a GPU: one pass of 12.13 bytes per element. A block takes a tile; three warps
+// add in the order of signs.cpp, and one ballot gives 32 signs.
 #include "kernels/arithmetic/signs.h"
 #include "kernels/gpu/signs.h"
 #include "kernels/gpu/tiles.cuh"
@@ -7,7 +7,8 @@
 namespace syncline {
 namespace {
 
-// What a lane has of a block's tile: a row of its warp each time, so that a ballot is 32 signs.
+// What a lane loads of a block's tile: one row of its warp at a time, so that one ballot gives 32
+// signs.
 template <class Value>
 struct LoadedRows {
   float g[rows], e[rows];
@@ -24,7 +25,7 @@ struct LoadedRows {
   }
 };
 
-// Of a tile, by the first three warps of a block.
+// Sums of a tile, by the first three warps of a block.
 __device__ void sum_tile(const StagedTile& staged, unsigned count, SignSums& sums) {
   const unsigned warp = threadIdx.x / 32, lane = lane_of_warp();
   if (warp == 0) {
@@ -61,7 +62,7 @@ __global__ void __launch_bounds__(block_threads, 2)
     ahead.load(g, u, blockIdx.x, elements, with_rest);
   for (std::size_t tile = blockIdx.x; tile < all; tile += gridDim.x) {
     const std::size_t first = first_in_tile(tile);
-    std::uint32_t mine = 0;  // lane l keeps row l's word, so that one store takes all
+    std::uint32_t mine = 0;  // lane l keeps row l's word; one store writes all
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) {
       const std::size_t i = first + row * 32;
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(block_threads, 2)
       const std::uint32_t word = __ballot_sync(all_lanes, i < elements && value >= 0);
       mine = lane == row ? word : mine;
     }
-    const std::size_t begin = first - lane + lane * 32;  // of this lane's word
+    const std::size_t begin = first - lane + lane * 32;  // the first element of this lane's word
     if (lane < rows && begin < elements)
       words[begin / 32] = mine;
     __syncthreads();
@@ -101,7 +102,7 @@ __global__ void __launch_bounds__(256)
   sent[2] = !finite && feedback ? 1.0f : 0.0f;
 }
 
-// The signs of a message. Where it has one scale, what is sent is that scale with another sign.
+// The signs of a message. With one scale, the value is that scale with its sign bit set or not.
 template <std::size_t scales>
 struct Signs {
   const std::uint32_t* words;

@@ -5,7 +5,8 @@
 
 namespace syncline {
 
-// Its messages begin with that many scales: 1 as EF-signSGD, 2 as 1-bit SGD.
+// Makes the CUDA version of a sign method whose messages begin with `scales` scales: 1 for
+// EF-signSGD, 2 for 1-bit SGD.
 DeviceCompressor sign_method_on_device(const std::string& name, std::size_t scales);
 
 }  // namespace syncline

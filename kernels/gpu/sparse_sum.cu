@@ -1,11 +1,11 @@
-// Adding sparse messages on a GPU: one, or several at once with the bits of one after the other.
+// Adds sparse messages on a GPU: one, or several at once with the bits of one after the other.
 #include "kernels/gpu/selection.cuh"
 #include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
 
-// A message's pairs, whose indices ascend.
+// The pairs of a message; indices ascend.
 template <class Value>
 struct Pairs {
   const std::uint32_t* indices;
@@ -32,7 +32,7 @@ struct Pairs {
   }
 };
 
-// Indices of one message are distinct, so no atomics.
+// Indices of one message are distinct, so no atomics are needed.
 template <class Value>
 __global__ void scatter_kernel(DeviceMessages messages, float* sum) {
   const Pairs<Value> pairs(messages, 0);
@@ -40,8 +40,8 @@ __global__ void scatter_kernel(DeviceMessages messages, float* sum) {
     pairs.add(static_cast<unsigned>(i), sum);
 }
 
-// A warp adds what lies in its part of the sum, message after message: so no other warp waits for
-// it, and each value has the messages in their order.
+// Each warp adds what lies in its part of the sum, message after message: no warp waits for
+// another, and each element gets the messages in order.
 template <class Value>
 __global__ void __launch_bounds__(128) scatter_all_kernel(DeviceMessages messages, std::size_t part,
                                                           std::size_t elements, float* sum) {
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(128) scatter_all_kernel(DeviceMessages message
   const std::size_t begin = grid_warp() * part;
   if (begin >= elements)
     return;
-  unsigned begins[of_lane] = {}, ends[of_lane] = {};  // of the messages that this lane looks up
+  unsigned begins[of_lane] = {}, ends[of_lane] = {};  // for the messages this lane looks up
 #pragma unroll
   for (unsigned k = 0; k < of_lane; ++k)
     if (const unsigned m = k * 32 + lane_of_warp(); m < messages.count) {
@@ -69,12 +69,12 @@ __global__ void __launch_bounds__(128) scatter_all_kernel(DeviceMessages message
     }
 }
 
-// Where messages have something in most sectors of the sum: a block walks along tiles of it, each
-// of which it keeps in shared memory while it adds what each message has there. It knows where it
-// is in each message.
+// For messages with an element in most sectors of the sum: a block walks along tiles of the sum,
+// keeps each in shared memory while it adds every message there, and remembers its place in each
+// message.
 constexpr unsigned sweep_threads = 256;
 
-// A thread's pair of a message.
+// One thread's pair of a message.
 template <class Value>
 struct Fetched {
   unsigned pair;
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(sweep_threads)
     sweep_kernel(DeviceMessages messages, std::size_t elements_of_block, std::size_t elements,
                  float* sum) {
   __shared__ float kept[tile_elements];
-  __shared__ unsigned next[most_messages_at_once];  // pair of each message
+  __shared__ unsigned next[most_messages_at_once];  // next pair of each message
   const std::size_t first = blockIdx.x * elements_of_block;
   const std::size_t end =
       first + elements_of_block < elements ? first + elements_of_block : elements;
@@ -150,7 +150,7 @@ void decode_sparse(const Settings&, const DeviceMessages& messages, const Draw&,
     launch(sweep_kernel<Value>, static_cast<unsigned>((tiles + of_block - 1) / of_block),
            sweep_threads, stream, messages, of_block * tile_elements, elements, sum);
   } else {
-    const std::size_t parts = (longest + 63) / 64;  // some 64 pairs of each message
+    const std::size_t parts = (longest + 63) / 64;  // parts with some 64 pairs of each message
     const std::size_t part = (elements + parts - 1) / parts;
     launch(scatter_all_kernel<Value>, blocks_of_warps((elements + part - 1) / part), 128, stream,
            messages, part, elements, sum);

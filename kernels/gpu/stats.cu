@@ -1,12 +1,12 @@
-// One pass of 12 bytes per element: error feedback, the moments in the order of moments.h, and a
-// histogram of the magnitudes where that is wanted.
+// One pass of 12 bytes per element: error feedback, the moments in the order of moments.h and, if
+// wanted, a histogram of the magnitudes.
 #include "kernels/gpu/selection.cuh"
 #include "kernels/gpu/tiles.cuh"
 
 namespace syncline {
 namespace {
 
-// Of a tile, by the first four warps of a block.
+// Sums of a tile, by the first four warps of a block.
 __device__ void sum_tile(const StagedTile& staged, unsigned count, Moments& sums) {
   const unsigned warp = threadIdx.x / 32, lane = lane_of_warp();
   if (warp == 0) {
@@ -30,7 +30,7 @@ __device__ void sum_tile(const StagedTile& staged, unsigned count, Moments& sums
   }
 }
 
-// Histograms are private to a block and merged with integer atomics: no order changes the result.
+// Histograms are private to a block and merged with integer atomics, so the order does not matter.
 template <bool counting, class Value>
 __global__ void __launch_bounds__(block_threads, 2)
     stats_kernel(const Value* g, float* u, std::size_t elements, bool feedback, Moments* tiles,

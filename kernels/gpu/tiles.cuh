@@ -1,28 +1,28 @@
-// A block takes a tile: how it loads and stores it, and adds it up in the order of order.h.
+// How a block loads and stores a tile, and adds it in the order of order.h.
 #pragma once
 
 #include "kernels/gpu/device.cuh"
 
 namespace syncline {
 
-// A block's tile in registers: each lane has four neighbours at a time, 128 elements of its warp
-// from one time to the next, so that lanes and warps keep the order of the elements. All loads are
-// on their way at once.
+// A block's tile in registers: each lane has four neighbours at a time, and the next four 128
+// elements further on in its warp's part, so that lanes and warps keep the order of the elements.
+// All loads are issued together.
 inline constexpr unsigned tile_fours = rows / 4;
 using TileFours = float4[tile_fours];
 
-// Where this lane's four number v begin in a tile.
+// Where group v of this lane's four neighbours begins in a tile.
 __device__ inline unsigned four_in_tile(unsigned v) {
   return threadIdx.x / 32 * 32 * rows + v * 128 + lane_of_warp() * 4;
 }
 
-// How many elements a tile has.
+// The number of elements in a tile.
 __device__ inline unsigned elements_of_tile(std::size_t tile, std::size_t elements) {
   const std::size_t left = elements - tile * tile_elements;
   return left < tile_elements ? static_cast<unsigned>(left) : tile_elements;
 }
 
-// Loads a tile that begins at `from`; what is past its end is 0.
+// Loads a tile that begins at `from`; elements past its end are 0.
 template <class Value>
 __device__ void load_tile(const Value* from, unsigned count, TileFours& fours) {
   if (count == tile_elements) {
@@ -57,13 +57,13 @@ __device__ inline void store_tile(float* to, unsigned count, const TileFours& fo
   }
 }
 
-// u = g + e, or g, of a tile. Loaded apart from the sum, so that a block can ask for its next tile
-// while it works on this one.
+// A tile of u = g + e, or of g. Loading and adding are separate, so that a block can request its
+// next tile while it works on this one.
 template <class Value>
 struct LoadedTile {
   TileFours g = {}, e = {};
 
-  // Of a tile there is; without feedback e stays 0.
+  // Loads an existing tile; without feedback e stays 0.
   __device__ void load(const Value* gradient, const float* residual, std::size_t tile,
                        std::size_t elements, bool feedback) {
     const std::size_t begin = tile * tile_elements;
@@ -79,16 +79,15 @@ struct LoadedTile {
   }
 };
 
-// A tile in shared memory, where a warp adds it up in the order of order.h: a lane's sum is of
-// values one after the other, and from memory each few of them would be a trip of their own. (A
-// warp per tile, alone with its loads, took 33 us whatever the size.) What has several sums has a
-// warp each.
+// A tile in shared memory, where a warp adds it in the order of order.h. Each lane adds values one
+// after the other; reading these from memory would take one trip for every few. (A warp per tile,
+// alone with its loads, took 33 us at every size.) Several sums of a tile take one warp each.
 struct alignas(16) StagedTile {
   float values[tile_elements];
 };
 
-// Calls add(value) for what is this lane's, in order. The next eight are on their way while eight
-// are added.
+// Calls add(value) for this lane's values, in order. The next eight are loaded while eight are
+// added.
 template <class Add>
 __device__ void for_each_of_lane(const StagedTile& staged, unsigned count, const Add& add) {
   const float* const mine = staged.values + lane_of_warp();
@@ -123,7 +122,7 @@ __device__ double staged_sum(const StagedTile& staged, unsigned count, const Par
   return ordered_sum(mine);
 }
 
-// And its largest.
+// The largest part_of(value) over a tile, by one warp.
 template <class PartOf>
 __device__ std::uint32_t staged_top(const StagedTile& staged, unsigned count,
                                     const PartOf& part_of) {

@@ -31,7 +31,7 @@ std::vector<std::string> fields_of(const std::string& line, CsvFields wanted) {
   return fields;
 }
 
-// Makes of lines what they are in a file of this kind.
+// Parses the lines of a text by the rules of `fields`.
 class CsvReader {
  public:
   CsvReader(const std::string& path, CsvFields fields,

@@ -1,4 +1,4 @@
-// Memory of which gigabytes are used, one after the other.
+// Large pages for buffers of gigabytes that are used from begin to end.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace syncline {
 
-// Asks the system for pages of 2 MiB where these bytes have whole ones. It may refuse: then they
-// are as before.
+// Asks the system to use pages of 2 MiB for the whole such pages within these bytes. The system may
+// refuse; then nothing changes.
 inline void use_large_pages(void* begin, std::size_t bytes) {
   constexpr std::uintptr_t page = 2 << 20;
   const auto from = (reinterpret_cast<std::uintptr_t>(begin) + page - 1) / page * page;

@@ -1,4 +1,4 @@
-// Lines of a text that is no file: what git has of another commit, or what is about to be written.
+// Lines of a text that is not a file: git's version of a file, or a text about to be written.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace syncline {
 
-// As read_lines, of this text; `path` is what errors call it.
+// Like read_lines, for this text; errors call it `path`.
 void read_lines_of(const std::string& text, const std::string& path,
                    const std::function<void(const TextLine&)>& see);
 

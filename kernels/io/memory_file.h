@@ -1,4 +1,4 @@
-// A text for libraries that read files only.
+// A text as a file, for libraries that only read files.
 #pragma once
 
 #include <cerrno>
@@ -11,11 +11,12 @@
 
 namespace syncline {
 
-// It is on no file system, which may be full, read-only or another user's, and gone with this.
+// The file is in memory, not on a file system, which could be full, read-only or another user's; it
+// ends with this object.
 class MemoryFile {
  public:
   explicit MemoryFile(const std::string& text) : file_(memfd_create("syncline", MFD_CLOEXEC)) {
-    ssize_t written = file_;  // below 0: it failed
+    ssize_t written = file_;  // below 0: failed
     for (std::size_t done = 0; written >= 0 && done < text.size();
          done += static_cast<std::size_t>(written > 0 ? written : 0))
       written = write(file_, text.data() + done, text.size() - done);

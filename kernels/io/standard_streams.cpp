@@ -12,8 +12,8 @@
 namespace syncline {
 namespace {
 
-// Where a standard stream is closed, the next file that is opened would take its place, and what is
-// printed would go into that file. Printing to this one fails.
+// If a standard stream is closed, the next opened file would take its number, and printed text
+// would go into that file. This opens /dev/null read-only instead, so that printing fails.
 void occupy_closed_streams() {
   for (int stream = open("/dev/null", O_RDONLY); stream >= 0; stream = open("/dev/null", O_RDONLY))
     if (stream > STDERR_FILENO) {
@@ -25,7 +25,8 @@ void occupy_closed_streams() {
 }  // namespace
 
 void prepare_standard_streams() {
-  // What these signals say is learned from the call that fails, after all files are written.
+  // The failing call reports the error after all files are written, instead of a signal that ends
+  // the program.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   occupy_closed_streams();
@@ -40,9 +41,9 @@ void require_printed() {
       throw std::runtime_error("standard error: cannot be written");
     return;
   }
-  if (flushed && write(STDOUT_FILENO, "\n", 1) < 0)  // it failed before: the reason is asked again
+  if (flushed && write(STDOUT_FILENO, "\n", 1) < 0)  // failed before: fails again and sets errno
     reason = errno;
-  if (reason == EPIPE) {  // who reads has enough, as in `syncline list | head -1`
+  if (reason == EPIPE) {  // the reader has enough, as in `syncline list | head -1`
     std::signal(SIGPIPE, SIG_DFL);
     std::raise(SIGPIPE);
   }

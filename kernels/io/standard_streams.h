@@ -1,14 +1,14 @@
-// What a program prints arrives, or the program says that it does not.
+// Printed text arrives, or the program reports that it does not.
 #pragma once
 
 namespace syncline {
 
-// Before anything is opened or printed: a closed stream is then an error of printing, and a file
-// that may not grow one of writing it.
+// Call before anything is opened or printed. Afterwards printing to a closed stream is an error of
+// printing, and exceeding a file-size limit an error of writing.
 void prepare_standard_streams();
 
-// Throws std::runtime_error with the reason if not everything that was printed has arrived: a disk
-// may be full. Where a pipe was closed, ends the process without a word, by SIGPIPE as others do.
+// Throws std::runtime_error with the reason unless all printed text has arrived: a disk may be
+// full. If a pipe was closed, ends the process silently by SIGPIPE, as other programs do.
 void require_printed();
 
 }  // namespace syncline

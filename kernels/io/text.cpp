@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// More than any model, table or configuration has.
+// More than any model, table or configuration needs.
 constexpr std::size_t most_file_bytes = 10'000'000;
 constexpr std::size_t most_line_bytes = 20'000;
 
@@ -49,7 +49,7 @@ std::string text_of_file(const std::string& path, std::size_t most_bytes) {
   std::string text;
   std::string part(1 << 16, '\0');
   ssize_t got = 1;
-  while (got > 0 && text.size() <= most_bytes) {  // it may grow, and /proc tells no size
+  while (got > 0 && text.size() <= most_bytes) {  // a file may grow, and /proc gives no sizes
     got = read(file, part.data(), part.size());
     text.append(part, 0, got > 0 ? static_cast<std::size_t>(got) : 0);
   }
@@ -131,14 +131,15 @@ std::string printable(const std::string& text) {
     bool valid = length > 0 && i + length <= text.size();
     for (std::size_t k = 1; valid && k < length; ++k)
       valid = (byte(i + k) & 0xC0U) == 0x80;
-    if (valid && length > 2) {  // longer than needed, surrogates, and beyond the last
+    if (valid && length > 2) {  // overlong forms, surrogates, and above U+10FFFF
       const unsigned second = byte(i + 1);
       valid = !(first == 0xE0 && second < 0xA0) && !(first == 0xED && second > 0x9F) &&
               !(first == 0xF0 && second < 0x90) && !(first == 0xF4 && second > 0x8F);
     }
     const bool control = first < 0x20 || first == 0x7F ||
                          (first == 0xC2 && i + 1 < text.size() && byte(i + 1) < 0xA0) ||
-                         // line and paragraph ends, and what turns the direction of writing
+                         // line and paragraph separators, and characters that change the writing
+                         // direction
                          (first == 0xE2 && length <= text.size() - i &&
                           ((byte(i + 1) == 0x80 && byte(i + 2) >= 0xA8 && byte(i + 2) <= 0xAE) ||
                            (byte(i + 1) == 0x81 && byte(i + 2) >= 0xA6 && byte(i + 2) <= 0xA9)));
@@ -162,7 +163,7 @@ std::string brief(const std::string& text) {
     return printable(text);
   std::size_t end = most_shown;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80)
-    --end;  // not in the middle of a character
+    --end;  // not inside a character
   return printable(text.substr(0, end)) + "...";
 }
 

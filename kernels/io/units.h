@@ -1,15 +1,15 @@
-// Bytes, written with a unit.
+// Bytes written with a unit.
 #pragma once
 
 #include <string>
 
 namespace syncline {
 
-// Whether the option is of bytes, by its name, as bucket-bytes is.
+// Whether an option counts bytes, which its name shows, such as bucket-bytes.
 bool is_of_bytes(const std::string& option);
 
-// What such an option says by a unit is said by the number of bytes: "26214400" for "25MiB". Any
-// other text is returned as it is.
+// For such an option, replaces a number with a unit by the number of bytes: "26214400" for "25MiB".
+// Returns any other text unchanged.
 std::string without_unit(const std::string& option, const std::string& text);
 
 }  // namespace syncline

@@ -43,10 +43,10 @@ class Descriptor {
   int number_;
 };
 
-// `path` leads to `target`, which is replaced as a whole or not.
+// `path` leads to `target`, which is replaced as a whole or not at all.
 struct Place {
   std::string path;      // as the user wrote it, for messages
-  fs::path target = {};  // behind all links
+  fs::path target = {};  // after following all links
   fs::path folder = {};
   bool exists = false;
   bool in_place = false;
@@ -59,7 +59,7 @@ Place place_of(const std::string& path) {
   for (int links = 0; fs::is_symlink(fs::symlink_status(place.target, error)); ++links) {
     if (links == 40)
       refuse(path, ELOOP);
-    // Such as /dev/stdout and /dev/fd/63: what these links show need not be a name.
+    // For example /dev/stdout and /dev/fd/63: the targets of these links need not be names.
     const fs::path folder = fs::weakly_canonical(place.target.parent_path(), error);
     opened_elsewhere = folder.string().starts_with("/proc/");
     if (opened_elsewhere)
@@ -73,7 +73,7 @@ Place place_of(const std::string& path) {
   if (fs::is_directory(status))
     refuse(path, EISDIR);
   if (opened_elsewhere && fs::is_regular_file(status))
-    refuse(path, "it is a file that is open elsewhere: allowed is its own name");
+    refuse(path, "it is a link to a file that is open elsewhere: give the file's own name");
   place.exists = fs::exists(status);
   place.in_place = place.exists && !fs::is_regular_file(status);
   if (place.in_place)
@@ -86,13 +86,14 @@ Place place_of(const std::string& path) {
 
 using Writing = std::function<void(std::ostream&)>;
 
-// A stream into an open file. What it cannot write it refuses, but a stream keeps that to itself.
+// A stream buffer for an open file. Keeps the first write error, which a std::ostream would not
+// report.
 class Sink : public std::streambuf {
  public:
   explicit Sink(int file) : file_(file), buffer_(1 << 16) {
     setp(buffer_.data(), buffer_.data() + buffer_.size());
   }
-  // 0, or what went wrong.
+  // Returns 0, or the first error.
   int flush() {
     for (char* next = pbase(); error_ == 0 && next < pptr();) {
       const ssize_t written = write(file_, next, static_cast<std::size_t>(pptr() - next));
@@ -127,7 +128,7 @@ void write_all(int file, const Writing& writing, const std::string& path) {
 }
 
 void write_in_place(const Place& place, const Writing& text) {
-  // A pipe that nobody reads is an error at once, and not something to wait for.
+  // A pipe without a reader is an error at once, instead of something to wait for.
   const Descriptor file(open(place.target.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file < 0)
     refuse(place.path, errno);
@@ -135,7 +136,7 @@ void write_in_place(const Place& place, const Writing& text) {
   write_all(file, text, place.path);
 }
 
-// A name for an unfinished file; its folder, which is ours, goes when it is empty.
+// A name for an unfinished file, in a folder of ours that is removed when it is empty.
 class UnfinishedName {
  public:
   explicit UnfinishedName(const Place& place) : folder_(place.folder / unfinished_folder) {
@@ -149,14 +150,15 @@ class UnfinishedName {
   UnfinishedName(const UnfinishedName&) = delete;
   UnfinishedName& operator=(const UnfinishedName&) = delete;
 
-  // Makes the folder and lets `give` make the file: another run may just have removed the folder.
+  // Makes the folder and lets `give` make the file; retries, because another run may just have
+  // removed the folder.
   template <class Give>
   bool give(const Give& give) {
     for (int tries = 0; !given_ && tries < 100; ++tries) {
       if (mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST)
         return false;
       given_ = give(path_.c_str());
-      if (!given_ && errno == EEXIST)  // another machine has a process of this number
+      if (!given_ && errno == EEXIST)  // another machine may have a process of this number
         choose();
       else if (!given_ && errno != ENOENT)
         return false;
@@ -174,7 +176,7 @@ class UnfinishedName {
   void choose() {
     static int made = 0;
     std::error_code error;
-    do  // a killed run may have had this number
+    do  // a killed run may have left this name
       path_ = folder_ / ("unfinished-" + std::to_string(getpid()) + "-" + std::to_string(++made));
     while (fs::exists(fs::symlink_status(path_, error)));
   }
@@ -185,16 +187,17 @@ class UnfinishedName {
 };
 
 void fill(const Descriptor& file, const Place& place, const Writing& text) {
-  flock(file, LOCK_EX | LOCK_NB);  // for remove_unfinished: somebody works at it
+  flock(file, LOCK_EX | LOCK_NB);  // tells remove_unfinished that the file is in use
   write_all(file, text, place.path);
   struct stat old = {};
   if (place.exists && stat(place.target.c_str(), &old) == 0)
     fchmod(file, old.st_mode & 07777);
-  if (fsync(file) != 0)  // some file systems say only here that they are full
+  if (fsync(file) != 0)  // some file systems report only here that they are full
     refuse(place.path, errno);
 }
 
-// A file without a name goes when it is closed, however the program ends. -1 where there is none.
+// A file without a name disappears when it is closed, however the program ends. -1 if not
+// supported.
 Descriptor nameless_in(const Place& place) {
   Descriptor file(open(place.folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
   if (file < 0 && errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
@@ -208,12 +211,12 @@ Descriptor named_in(const Place& place, UnfinishedName& name) {
         file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         return file >= 0;
       }))
-    refuse(place.path, errno == ENOTDIR ? unfinished_folder + " beside it is no folder"
+    refuse(place.path, errno == ENOTDIR ? unfinished_folder + " beside it is not a folder"
                                         : std::string(std::strerror(errno)));
   return Descriptor(file);
 }
 
-// False where this system cannot name it.
+// Gives the file its name; false if this system cannot.
 bool publish(const Descriptor& nameless, const Place& place) {
   const std::string open_file = "/proc/self/fd/" + std::to_string(nameless);
   const auto link_to = [&](const char* path) {
@@ -225,7 +228,7 @@ bool publish(const Descriptor& nameless, const Place& place) {
     return true;
   if (errno != EEXIST)
     return false;
-  UnfinishedName name(place);  // a link cannot take the place of a file, a renamed file can
+  UnfinishedName name(place);  // linking cannot replace a file, renaming can
   return name.give(link_to) && name.becomes(place.target);
 }
 
@@ -257,7 +260,7 @@ FileLock::FileLock(const std::string& path) : path_(path) {
   if (place_of(path).in_place)
     return;
   do {
-    if (file_ >= 0)  // another one has replaced it meanwhile
+    if (file_ >= 0)  // another process has replaced it meanwhile
       close(file_);
     made_ = true;
     file_ = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -269,7 +272,7 @@ FileLock::FileLock(const std::string& path) : path_(path) {
       refuse(path, errno);
     while (flock(file_, LOCK_EX) != 0)
       if (errno != EINTR)
-        return;  // there are no locks
+        return;  // the file system has no locks
   } while (!is_there());
 }
 
@@ -290,7 +293,7 @@ bool FileLock::is_there() const {
 
 void check_place(const std::string& path) {
   const Place place = place_of(path);
-  if (place.in_place)  // opening a pipe and closing it again would end its reader
+  if (place.in_place)  // opening and closing a pipe would end its reader
     return;
   const Writing page = [](std::ostream& out) { out << std::string(4096, '\n'); };
   if (const Descriptor nameless = nameless_in(place); nameless >= 0) {

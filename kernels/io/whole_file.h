@@ -1,5 +1,5 @@
-// Files that are whole or absent, and never at the cost of another file: what is unfinished has no
-// name, or one in a folder of ours.
+// Writes files that are complete or absent, and never damages another file: an unfinished file has
+// no name, or one in a folder of ours.
 #pragma once
 
 #include <functional>
@@ -8,22 +8,22 @@
 
 namespace syncline {
 
-// A folder beside the file holds it where the file system cannot keep a file without a name, and
-// for a moment while a file is replaced. Only what is in it and called unfinished-* is ours.
+// A folder next to the file. Holds the unfinished file where the file system cannot keep a file
+// without a name, and for a moment while a file is replaced. Only its files called unfinished-* are
+// ours.
 inline const std::string unfinished_folder = ".syncline-unfinished";
 
-// The file is then this text, whatever ends the program; or it is as it was, and
-// std::runtime_error names the path and the reason. A link stays one: what it points to is
-// replaced. A device or a pipe is written to.
+// Afterwards the file has this text, however the program ends; or it is unchanged, and
+// std::runtime_error names the path and the reason. A link stays a link: its target is replaced.
+// Devices and pipes are written directly.
 void write_atomically(const std::string& path, const std::string& text);
-// This one writes what `write` writes, which goes to the disk meanwhile.
+// The same for the text that `write` writes, which goes to the disk meanwhile.
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 
-// While it exists, no other FileLock of this path does: of programs that read a file and write it
-// again, one at a time. It waits for the others. Makes the file, empty, where there is none; an
-// empty one goes again where nothing was written. Throws what write_atomically would throw. A
-// device or a pipe has no lock, nor a file on a file system without locks, as some network file
-// systems.
+// While this exists, no other FileLock of the path does: programs that read and rewrite a file take
+// turns. The constructor waits for others. Makes an empty file if there is none, and removes it
+// again if nothing was written. Throws what write_atomically would throw. No effect on devices and
+// pipes, and on file systems without locks, such as some network file systems.
 class FileLock {
  public:
   explicit FileLock(const std::string& path);
@@ -32,19 +32,19 @@ class FileLock {
   FileLock& operator=(const FileLock&) = delete;
 
  private:
-  bool is_there() const;  // what is locked, and not a file that has taken its place
+  bool is_there() const;  // the locked file is still the one at the path
 
   std::string path_;
   int file_ = -1;
   bool made_ = false;
 };
 
-// Throws what write_atomically would throw, as far as that can be known before there is a text.
-// Leaves everything as it is.
+// Throws what write_atomically would throw, as far as that is known before there is a text. Changes
+// nothing.
 void check_place(const std::string& path);
 
-// Removes what killed runs left in the unfinished_folder of this one, and it if nothing else is
-// there. What a run still works at stays.
+// Removes what killed runs left in this folder's unfinished_folder, and that folder if it is empty
+// then. Files that a run is still writing stay.
 void remove_unfinished(const std::string& folder);
 
 }  // namespace syncline

@@ -14,7 +14,7 @@ void read(Bytes bytes) {
     return;
   double cells = 0;
   for (Section& section : sections) {
-    // So that options are looked at even where a file does not name these two.
+    // Options are then checked even if the file does not name these two.
     section.options.emplace("platform", Given{"two-hosts", "--platform"});
     section.options.emplace("model", Given{"resnet20", "--model"});
     double product = 1;
@@ -22,7 +22,7 @@ void read(Bytes bytes) {
       product *= 1 + static_cast<double>(std::ranges::count(option.value, ','));
     cells += product;
   }
-  if (cells > 40 && cells <= most_cells)  // right, and slow
+  if (cells > 40 && cells <= most_cells)  // valid, but slow
     return;
   reads(bytes, [&] {
     for (const std::string& note : expand(sections).left_out)

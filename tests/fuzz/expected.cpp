@@ -1,4 +1,5 @@
-// expected.csv of a folder for `syncline check`: what is read is written, and read again the same.
+// expected.csv in a folder of `syncline check`: writing what was read, and reading it again, gives
+// the same.
 #include <stdexcept>
 
 #include "sim/commands/expected_csv.h"

@@ -1,4 +1,5 @@
-// The file of `syncline check --history`: what is read is written, and read again the same.
+// The file of `syncline check --history`: writing what was read, and reading it again, gives the
+// same.
 #include <stdexcept>
 
 #include "sim/commands/history_csv.h"

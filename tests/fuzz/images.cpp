@@ -1,5 +1,5 @@
-// Folders with MNIST's IDX files or CIFAR-10's binary ones, of which one file is any bytes: the
-// first byte says which, the others are as they should be.
+// Folders with MNIST's IDX files or CIFAR-10's binary ones, in which one file has arbitrary bytes:
+// the first byte chooses it, and the other files are valid.
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -54,8 +54,8 @@ void require_samples(const Samples& samples, int classes) {
     throw std::logic_error("samples that are not what their files promise");
 }
 
-// An image that is trained on has digits' squared length in the mean, or less where it has a
-// channel of one colour.
+// Training images have the digits' squared length on average, or less if a channel has a single
+// colour.
 void require_standardised(const Samples& samples) {
   double squares = 0;
   for (const float value : samples.values)

@@ -17,7 +17,7 @@ constexpr std::size_t most_bytes = 2500;  // all options fit into one message
   throw std::logic_error(law + ": " + printable(text.substr(0, most_bytes)));
 }
 
-// A word that the bytes do not have themselves, nor as they are printed: "\x0f" ends in a letter.
+// Whether a word in the text does not come from the bytes, raw or printed: "\x0f" ends in a letter.
 bool brings(const std::string& text, std::string_view word, Bytes bytes) {
   if (text.find(word) == std::string::npos)
     return false;
@@ -37,9 +37,9 @@ bool reads(Bytes bytes, const std::function<void()>& read) {
     read();
     return true;
   } catch (const std::exception& error) {
-    if (typeid(error) == typeid(std::logic_error))  // what `read` itself found
+    if (typeid(error) == typeid(std::logic_error))  // found by `read` itself
       throw;
-    // Exactly these: what a library throws is often derived from them.
+    // Exactly these types: exceptions of libraries are often derived from them.
     if (typeid(error) != typeid(std::runtime_error) &&
         typeid(error) != typeid(std::invalid_argument))
       broken(std::string("an exception of another kind, ") + typeid(error).name(), error.what());
@@ -55,7 +55,7 @@ void require_our_words(Bytes bytes, const std::string& message) {
     broken("a message has several lines", message);
   if (printable(message).size() > most_bytes)
     broken("a message has " + std::to_string(message.size()) + " bytes", message);
-  // A tool that we name, of which a part is a library's word.
+  // A tool that our messages name, whose name contains a library's word.
   static const std::regex own_name("chakra_jsonizer");
   const std::string others = std::regex_replace(message, own_name, "");
   for (const char* word :
@@ -77,7 +77,7 @@ void require_plain_text(Bytes bytes, const std::string& text) {
     if (printable(line) != line)
       broken("text that is not plain", line);
   static const std::regex no_number("(^|[^a-z])(-?nan|-?inf)([^a-z]|$)");
-  if (!brings(text, "nan", bytes) && !brings(text, "inf", bytes))  // which is faster
+  if (!brings(text, "nan", bytes) && !brings(text, "inf", bytes))  // is faster
     return;
   if (std::smatch found; std::regex_search(text, found, no_number))
     broken("text with what is no number", found.str() + " in " + text);

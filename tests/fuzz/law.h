@@ -1,4 +1,4 @@
-// What holds whatever the bytes are.
+// Laws that hold for any bytes.
 #pragma once
 
 #include <functional>
@@ -8,15 +8,16 @@
 
 namespace syncline {
 
-// Whether it reads them: it returns, or throws std::runtime_error or std::invalid_argument with a
-// message in our words. Throws std::logic_error where it does neither.
+// Returns true if `read` returns, and false if it throws std::runtime_error or
+// std::invalid_argument with a message in our words. Throws std::logic_error otherwise.
 bool reads(Bytes bytes, const std::function<void()>& read);
 
-// Throws std::logic_error unless this is one line of ours, of bounded length. Words of `bytes` may
-// be repeated in it.
+// Throws std::logic_error unless this is one line of ours, of bounded length. It may repeat words
+// of `bytes`.
 void require_our_words(Bytes bytes, const std::string& message);
 
-// Throws std::logic_error if there is an `nan` or `inf`, or what must not reach a terminal.
+// Throws std::logic_error if the text contains `nan` or `inf`, or characters that must not reach a
+// terminal.
 void require_plain_text(Bytes bytes, const std::string& text);
 
 }  // namespace syncline

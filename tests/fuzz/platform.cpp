@@ -1,4 +1,4 @@
-// A platform file, before SimGrid sees it.
+// A platform file, before SimGrid reads it.
 #include "sim/platform/platform_file.h"
 #include "tests/fuzz/law.h"
 #include "tests/unit/checked_platform.h"

@@ -1,4 +1,4 @@
-// Every reader on its corpus: good files, files that the fuzzers reached, and each finding.
+// Every reader on its corpus: valid files, files reached by the fuzzers, and each finding.
 #include <gtest/gtest.h>
 
 #include "tests/fuzz/reader.h"

@@ -1,4 +1,4 @@
-// What --resume finds in the folder of --out: a result of ours is shown, nothing else is.
+// Files that --resume finds in the folder of --out: a result of ours is shown, others are not.
 #include "sim/options/resolve.h"
 #include "sim/page/page.h"
 #include "sim/page/page_parts.h"

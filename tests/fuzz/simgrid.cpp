@@ -1,5 +1,5 @@
-// A platform file that we accept, as SimGrid takes it: loaded and simulated in a child, as the
-// program does. Where SimGrid crashes or complains, our check was wrong.
+// A platform file that our check accepts, given to SimGrid: loaded and simulated in a child
+// process, as the program does. If SimGrid crashes or complains, our check was wrong.
 #include <csignal>
 #include <regex>
 #include <stdexcept>
@@ -19,7 +19,7 @@ constexpr long long most_hosts_simulated = 64;  // so that each takes millisecon
 
 std::string simulated(const Scenario& scenario) {
   for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM})
-    std::signal(number, SIG_DFL);  // libFuzzer's would count
+    std::signal(number, SIG_DFL);  // libFuzzer's handlers would report it
   simulate(prepare(scenario, read_platform(scenario)));
   return "";
 }
@@ -42,7 +42,7 @@ void read(Bytes bytes) {
       throw std::logic_error(error);
     if (!outcome.ok)
       require_our_words(bytes, error);
-    // Most of ours say what is allowed; these are the others.
+    // Most of our messages say what is allowed; these are the others.
     static const std::regex ours(
         "allowed (are|is|with)|no route between them|role = host|0 worker hosts|name .* is taken");
     if (!outcome.ok && !std::regex_search(error, ours))

@@ -1,9 +1,9 @@
 // Traces of small scenarios, stored as text next to them, and the curves of those that learn: their
-// losses in full show that the parameters are the same bits on this machine, too. Traces are kept
-// with six digits of each second and without the numbers of messages, so that one message more
-// changes one line; what the program writes of those, TraceCsv tests. They show that nothing has
-// changed, not that it is right: the laws do. After an intended change, `cmake --build --preset dev
-// --target bless` writes them again; the commit says why.
+// losses in full show that the parameters have the same bits on this machine, too. Traces are
+// stored with six digits of each second and without message numbers, so that one message more
+// changes one line; TraceCsv tests these parts of the program's output. The files show that nothing
+// has changed, not that it is right: the laws do that. After an intended change, `cmake --build
+// --preset dev --target bless` writes them again; the commit says why.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

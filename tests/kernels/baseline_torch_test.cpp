@@ -1,5 +1,5 @@
-// kernels/calibrate/baseline_torch.py: its rows are those of a cost table, and what it cannot do it
-// says in one line. Measures only where there is PyTorch; what it refuses, it refuses without.
+// kernels/calibrate/baseline_torch.py prints rows of a cost table, and reports in one line what it
+// cannot do. Measures only if PyTorch is installed; refusals are tested without it.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -29,7 +29,7 @@ class BaselineTorch : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // Exit code and everything it printed, with a module `torch` of these lines.
+  // Exit code and all output, with a module `torch` of these lines.
   std::pair<int, std::string> run_with(const std::string& torch, const std::string& arguments) {
     std::ofstream(folder_ + "/torch.py") << torch;
     const std::string output = folder_ + "/output";

@@ -1,4 +1,4 @@
-// What tests of the calibrator do: run it, and look at what it wrote.
+// Helpers for tests of the calibrator: run it, and read what it wrote.
 #pragma once
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ inline Ended calibrate(const std::string& arguments, const std::string& program 
   return {WEXITSTATUS(status), text_of(output)};
 }
 
-// The names of those that have a CUDA version: each is one file.
+// The names of compressors with a CUDA version: each is one file.
 inline std::vector<std::string> cuda_compressors() {
   std::vector<std::string> names;
   for (const auto& file : std::filesystem::directory_iterator(KERNELS_FOLDER "/compressors"))

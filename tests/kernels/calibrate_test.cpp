@@ -25,7 +25,7 @@ TEST(Calibrate, WritesATableThatCanBeReadBack) {
   const CostTable table = read_cost_table(path);
   EXPECT_EQ(table.about("provenance"), "measured");
   for (const auto& [name, compressor] : Registered<Compressor>::all()) {
-    if (name == RECIPE)  // compiled into these tests only
+    if (name == RECIPE)  // only compiled into these tests
       continue;
     EXPECT_GT(table.seconds(compressor, settings_at(compressor, "0.01"), "encode", 10000), 0);
   }
@@ -37,7 +37,7 @@ TEST(Calibrate, WritesATableThatCanBeReadBack) {
   EXPECT_EQ(read_cost_table(path).rows.size(), table.rows.size() + 3);
 }
 
-// The command of the error about these settings, without the program's name.
+// The command in the error about these settings, without the program's name.
 std::string advised(const std::string& path, const Compressor& compressor, const Settings& settings,
                     double elements) {
   const std::string error =
@@ -78,8 +78,8 @@ TEST(Calibrate, TheCommandInAnErrorMeasuresWhatWasMissing) {
             "--compressors qsgd --sizes 9 --bits 3 --set quant-bucket=128 --append " + measured);
 }
 
-// Of several compressors, settings and sizes at once, and where rows of an unusual distribution
-// must go on.
+// For several compressors, settings and sizes at once, and with an unusual distribution that new
+// rows must continue.
 TEST(Calibrate, OneCommandMeasuresAllThatIsMissing) {
   const std::string path = testing::TempDir() + "all_missing.csv";
   ASSERT_EQ(calibrate("--compressors topk --sizes 64,256 --densities 0.01,0.1 --distributions "
@@ -99,7 +99,7 @@ TEST(Calibrate, OneCommandMeasuresAllThatIsMissing) {
   }
   const std::string error = read_cost_table(path).lacking(questions);
   EXPECT_EQ(error.find('\n'), std::string::npos) << error;
-  // All but 100 elements at 0.01 and 0.05, which are between what was measured.
+  // Everything but 100 elements at 0.01 and 0.05, which lie between measured rows.
   const std::string before = ", and 23 more; to measure all: syncline-calibrate ";
   ASSERT_NE(error.find(before), std::string::npos) << error;
   const std::string command = error.substr(error.find(before) + before.size());
@@ -112,7 +112,7 @@ TEST(Calibrate, OneCommandMeasuresAllThatIsMissing) {
   EXPECT_EQ(read_cost_table(path).lacking(questions), "");
 }
 
-// A table that replaces another one needs what that one has, too.
+// A table that replaces another one must also hold that table's rows.
 TEST(Calibrate, TheCommandOfAPublishedTableMeasuresEverythingThatIsAskedFor) {
   const std::string published = std::string(KERNELS_FOLDER) + "/profiles/v100-published.csv";
   const Settings settings = settings_at(topk(), "0.001");
@@ -125,7 +125,7 @@ TEST(Calibrate, TheCommandOfAPublishedTableMeasuresEverythingThatIsAskedFor) {
       << error;
 }
 
-// What a device takes has to be measured on that device, and not added to what others published.
+// A device's seconds must be measured on that device, and not added to published ones.
 TEST(Calibrate, TheCommandInAGpusTableAsksForAGpu) {
   const std::string published = std::string(KERNELS_FOLDER) + "/profiles/v100-published.csv";
   EXPECT_EQ(advised(published, topk(), settings_at(topk(), "0.01"), 1e6),
@@ -148,8 +148,8 @@ TEST(Calibrate, ModelledProfilesAreWhatTheProgramWrites) {
   EXPECT_EQ(tables, 8);
 }
 
-// 2^20 values without error feedback, from an H100 PCIe's triad, read and scale, and launches in a
-// chain, a graph and at most; 2^28, which no L2 has.
+// 2^20 values without error feedback, from an H100 PCIe's triad, read and scale rates, and the
+// seconds of launches in a chain, in a graph and at most; and 2^28, which fit into no L2.
 TEST(Calibrate, ModelledEndsAreThoseOfTheRates) {
   const CostTable table =
       read_cost_table(std::string(KERNELS_FOLDER) + "/profiles/h100-pcie-modelled.csv");
@@ -165,8 +165,8 @@ TEST(Calibrate, ModelledEndsAreThoseOfTheRates) {
           << elements;
 }
 
-// One coefficient of each of 4096 chunks: two products of 64 x 64 with the basis, a row back, and
-// 64 columns of one row down; an H100 PCIe begins 25.5e12 additions and multiplications a second.
+// One coefficient of each of 4096 chunks: two products of 64 x 64 with the basis, one row back, and
+// 64 columns of one row down; an H100 PCIe issues 25.5e12 additions and multiplications per second.
 TEST(Calibrate, ModelledTransformsTakeTheTimeOfTheirArithmetic) {
   const CostTable table =
       read_cost_table(std::string(KERNELS_FOLDER) + "/profiles/h100-pcie-modelled.csv");
@@ -181,9 +181,9 @@ TEST(Calibrate, ModelledTransformsTakeTheTimeOfTheirArithmetic) {
         2 * launch + flops / (share * 25.5e12) + written / rate, 1e-9);
 }
 
-// Of seventeen messages of 2^24 values a sixteenth of what is added to one: at best the bytes of a
-// message, and usually six or eight instructions for a value, of an H100's 33.5e12 a second at half
-// of its peak; of few values, a wait.
+// A further message: a sixteenth of what seventeen messages of 2^24 values take longer than one. At
+// best the message's bytes; typically six or eight instructions per value, at half of the peak of
+// an H100's 33.5e12 per second; for few values, a wait.
 TEST(Calibrate, ModelledFurtherMessagesTakeTheirBytesInstructionsOrAWait) {
   const CostTable table =
       read_cost_table(std::string(KERNELS_FOLDER) + "/profiles/h100-modelled.csv");
@@ -204,17 +204,17 @@ TEST(Calibrate, ModelledFurtherMessagesTakeTheirBytesInstructionsOrAWait) {
   }
 }
 
-// Codes of one value have fewer bytes than its share of the usual message.
+// The codes of a single value have fewer bytes than its share of a typical message.
 TEST(Calibrate, ModelledSecondsAreNumbersWhereNoL2IsKnown) {
   const std::string path = testing::TempDir() + "no_l2.csv";
   ASSERT_EQ(
       calibrate("--model v100 --compressors qsgd --sizes 1 --set coding=sparse --out " + path).code,
       0);
-  EXPECT_GT(read_cost_table(path).rows.size(), 1u);  // which has all that makes a range
+  EXPECT_GT(read_cost_table(path).rows.size(), 1u);  // passes all checks of a range
 }
 
-// By hand: decoding adds into a sum that is there, so of n elements it reads and writes the sectors
-// of eight that hold one of those that were sent, and the message; encoding is a chain.
+// By hand: decoding adds into an existing sum, so of n elements it reads and writes the sectors of
+// eight that hold a sent one, and reads the message; encoding is a chain.
 TEST(Calibrate, ModelledTrafficIsThatOfTheKernels) {
   const CostTable table =
       read_cost_table(std::string(KERNELS_FOLDER) + "/profiles/h100-modelled.csv");
@@ -234,10 +234,11 @@ TEST(Calibrate, ModelledTrafficIsThatOfTheKernels) {
     }
   EXPECT_NEAR(bytes("none", "", "decode", 1), 12 * n, 100);
   EXPECT_NEAR(bytes("qsgd", "", "decode", 1), 8.5 * n + 4 * n / 512, 100);
-  // g and e are read, u is written; a sign each, and 32 bytes for each of 128 tiles, which are read
-  // again in a group.
+  // g and e are read, u is written; one sign each, and 32 bytes for each of 128 tiles, which are
+  // read again as a group.
   EXPECT_NEAR(bytes("efsign", "", "encode", 3), 12.125 * n + 2 * 32 * 128, 500);
-  // Sums, then two passes over u, then the list: 20.4 bytes and what is left where that was.
+  // Sums, then two passes over u, then the list: 20.4 bytes, and writing what is left at the places
+  // of the list.
   EXPECT_NEAR(bytes("gaussiank", "0.01", "encode", 9) / n, 20 + 0.24 + 0.31, 0.02);
 }
 
@@ -252,7 +253,7 @@ TEST(Calibrate, PublishedProfilesAreWhatTheirScriptWrites) {
         << "run: python3 kernels/calibrate/published.py syncline-calibrate";
 }
 
-// At 2^20 values: Espresso's constants, and MSTopK's figure, which has 2.15 ms at 1,000,000.
+// At 2^20 values: Espresso's constants, and MSTopK's figure, with 2.15 ms at 1,000,000 values.
 TEST(Calibrate, PublishedOperatorsAreARangeWhereTwoDiffer) {
   const CostTable table =
       read_cost_table(std::string(KERNELS_FOLDER) + "/profiles/v100-published.csv");
@@ -305,7 +306,7 @@ TEST(Calibrate, RefusesWhatItDoesNotKnowInOneLineWithCode2) {
         std::string("--out x.csv --bits 99"),
         std::string("--out x.csv --compressors zip"),
         std::string("--out x.csv --device tpu"),
-        std::string("--out x.csv --device cpu,cuda"),  // once it took the first in silence
+        std::string("--out x.csv --device cpu,cuda"),  // once, the first was taken silently
         std::string("--out x.csv --threads 0"),
         std::string("--out x.csv --distributions cauchy"),
         std::string("--what 1"),

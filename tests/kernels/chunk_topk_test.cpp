@@ -1,4 +1,5 @@
-// Chunk-wise top-k by hand: what is chosen, what the two bits of it say, what stays, and the size.
+// Chunk-wise top-k by hand: which values are chosen, what their two bits mean, what stays, and the
+// size.
 #include <gtest/gtest.h>
 
 #include "kernels/compressor.h"
@@ -24,7 +25,7 @@ bool refused(const Given& given, const Message& message, std::size_t elements) {
   return false;
 }
 
-// The largest three are -3, 4 and 2, their mean magnitude is 3: 4 and 3 are sent as 3.5, 2 as 2.
+// The largest three are -3, 4 and 2, with mean magnitude 3: 4 and 3 are sent as 3.5, 2 as 2.
 TEST(ChunkTopK, SendsTheMeansOfTwoLevelsAndKeepsTheRest) {
   const std::vector<float> values{1, -3, 0.5f, 4, 2};
   State state;
@@ -51,7 +52,8 @@ TEST(ChunkTopK, SixtyFourOfEachChunkTakeFourteenBits) {
   EXPECT_GT(4.0 * elements / size.bytes, 146);
 }
 
-// All values of the first chunk are above all of the second and the third, which is not whole.
+// All values of the first chunk are larger than all of the second and of the third, which is not
+// whole.
 TEST(ChunkTopK, EachChunkSendsItsOwnLargest) {
   std::vector<float> values(2 * 256 + 100);
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -72,7 +74,7 @@ TEST(ChunkTopK, EachChunkSendsItsOwnLargest) {
   EXPECT_EQ(of_chunks, (std::vector<std::size_t>{12, 12, 5}));
 }
 
-// Means in double: the sum of two magnitudes near the largest float is no float.
+// Means are computed in double: the sum of two magnitudes near the largest float is not a float.
 TEST(ChunkTopK, TheMeanOfLargeMagnitudesIsFinite) {
   const Sent sent = sent_by("chunk-topk", {{"density", "1"}}, {3e38f, -3e38f, 3e38f});
   EXPECT_EQ(sent.decoded, (std::vector<float>{3e38f, -3e38f, 3e38f}));

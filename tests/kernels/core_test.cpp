@@ -1,4 +1,4 @@
-// The arithmetic that every compressor rests on.
+// The arithmetic under every compressor.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
@@ -17,7 +17,7 @@
 namespace syncline {
 namespace {
 
-// The known answers that come with the authors' Random123 library, for philox4x32-10.
+// Known answers for philox4x32-10 from the authors' Random123 library.
 TEST(Philox, KnownAnswers) {
   const PhiloxWords zeros = {0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u};
   const PhiloxWords ones = {0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu};
@@ -81,7 +81,7 @@ TEST(Keys, OrderLikeMagnitudes) {
   EXPECT_EQ(key_from(0.7), magnitude_key(0.7f) + 1);  // 0.7f is below 0.7
   EXPECT_EQ(key_above(1.0), magnitude_key(1.0f) + 1);
   EXPECT_EQ(key_above(-1.0), 0u);
-  EXPECT_EQ(key_above(-1e-60), 1u);  // a float's -0, and no zero is above that
+  EXPECT_EQ(key_above(-1e-60), 1u);  // a float's -0; key 1 is the first above zero
   EXPECT_EQ(key_above(std::nan("")), no_key);
   EXPECT_EQ(wanted(0.001, 10), 1u);
   EXPECT_EQ(wanted(0, 10), 0u);
@@ -101,7 +101,7 @@ TEST(Moments, VectorsAndThePlainLoopAgreeToTheBit) {
     }
 }
 
-// One float sum over 2^24 elements was off by enough for a threshold that selected 13 % too many.
+// With one float sum over 2^24 elements, a threshold selected 13 % too many.
 TEST(Moments, StayExactOverManyElements) {
   const std::size_t n = std::size_t{1} << 22;
   std::vector<float> x = gauss(n, 1);
@@ -163,7 +163,7 @@ TEST(Elias, ReadsBackWhatItWrote) {
   EXPECT_EQ(in.wrong(), nullptr);
 }
 
-// The room that the CUDA version keeps for a bucket.
+// The bound is the room that the CUDA version reserves for a bucket.
 TEST(Elias, NoBucketIsLongerThanItsBound) {
   for (const Coding coding : {Coding::sparse, Coding::dense})
     for (const unsigned bits : {2u, 4u, 8u})
@@ -211,7 +211,7 @@ TEST(Permutation, HoldsEveryNumberOnce) {
 }
 
 TEST(Select, AMisleadingSampleStillGivesTheExactTop) {
-  // All large values lie where the sample does not look; sampled_element says where it does.
+  // All large values are where the sample does not read, by sampled_element.
   const std::size_t n = std::size_t{1} << 18, k = 2000;
   const Draw draw{3, 1, 4};
   std::vector<float> values(n, 0.0f);

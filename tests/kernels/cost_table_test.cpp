@@ -1,5 +1,5 @@
-// Cost tables: what is read is what was written, between sizes a straight line in logarithms, and
-// every wrong table or question is one line that says what, where and what is allowed.
+// Cost tables: reading returns what was written, sizes are interpolated linearly in logarithms, and
+// every wrong table or question is answered by one line that says what, where and what is allowed.
 #include "kernels/cost_table.h"
 
 #include <cmath>
@@ -65,9 +65,9 @@ TEST(CostTable, OutsideItsRangeSaysWhatThereIsAndHowToMeasureMore) {
             std::string::npos)
       << beyond;
   EXPECT_EQ(beyond.find('\n'), std::string::npos);
-  // What no command would measure is not advised.
+  // The message advises no command that would not measure it.
   const std::string largest = message("0.01", "encode", 8'030'261'248);
-  EXPECT_NE(largest.find("at 8030261248 elements: allowed are buckets of up to 4294967295"),
+  EXPECT_NE(largest.find("at 8030261248 elements: buckets have at most 4294967295"),
             std::string::npos)
       << largest;
   EXPECT_EQ(largest.find("syncline-calibrate"), std::string::npos) << largest;
@@ -97,8 +97,7 @@ std::string error_of(const CostTable& table, const Compressor& compressor, const
   return "none";
 }
 
-// Seconds are 3 n^0.5 d^0.25: a straight line in the logarithms of both, so no interpolation is
-// off.
+// Seconds are 3 n^0.5 d^0.25, which is linear in both logarithms, so interpolation is exact.
 TEST(CostTable, InterpolatesBetweenMeasuredDensities) {
   const auto formula = [](double n, double d) { return 3 * std::sqrt(n) * std::pow(d, 0.25); };
   std::string text = head;
@@ -110,7 +109,7 @@ TEST(CostTable, InterpolatesBetweenMeasuredDensities) {
     for (const double n : {1e3, 5e3, 1e5}) {
       const double expected = formula(n, std::stod(density));
       EXPECT_NEAR(table.seconds(topk(), settings_at(topk(), density), "encode", n), expected,
-                  2e-5 * expected)  // seconds above are written with six digits
+                  2e-5 * expected)  // seconds in the table have six digits
           << density << ", " << n;
     }
   for (const char* density : {"0.0009", "0.11", "0"}) {
@@ -126,7 +125,7 @@ TEST(CostTable, InterpolatesBetweenMeasuredDensities) {
                std::invalid_argument);
 }
 
-// One size more of another density, as a calibration adds it, takes nothing away.
+// An additional size at another density, as a calibration adds it, must not lose answers.
 TEST(CostTable, InterpolatesBetweenDensitiesMeasuredAtThatSize) {
   const CostTable table = read_cost_table(file_with(
       head + topk_row("0.001", 1000, 1) + topk_row("0.001", 1e6, 1) + topk_row("0.1", 1000, 4) +
@@ -217,7 +216,7 @@ TEST(CostTable, ARangeHasSecondsBetweenItsEndsAndInterpolatesEach) {
   EXPECT_NEAR(at(10000, &CostRow::p90), std::sqrt(160.0), 1e-9);
   for (const char* row : {"2,0,4", "2,3,4", "2,1,1.9"})
     EXPECT_NE(error_of(made + "topk,,encode,1000," + row + ",80,gauss\n")
-                  .find("encode of topk () at 1000 elements: allowed are 0 < p10 <= seconds"),
+                  .find("0 < p10 <= seconds <= p90, unlike encode of topk () at 1000 elements"),
               std::string::npos)
         << row;
   EXPECT_NE(error_of("# range: of runs\n" + head + rows).find("a measured table"),
@@ -255,7 +254,7 @@ TEST(CostTable, RefusesNumbersThatNoDeviceMakes) {
     }
 }
 
-// Below 2.2e-308 a number is subnormal, which std::stod throws at.
+// Below 2.2e-308 numbers are subnormal, for which std::stod throws.
 TEST(CostTable, KnowsItsLowestDensityHoweverLow) {
   const CostTable table = read_cost_table(file_with(
       head +

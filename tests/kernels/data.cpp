@@ -48,7 +48,7 @@ std::vector<float> ties(std::size_t elements, std::uint64_t seed) {
   });
 }
 
-std::vector<float> rounded(std::size_t elements, std::uint64_t seed) {  // as bf16 would be
+std::vector<float> rounded(std::size_t elements, std::uint64_t seed) {  // as in bf16
   return filled(elements, seed, [](std::mt19937_64& random, std::size_t) {
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(normal(random)) & 0xffff0000u);
   });
@@ -70,7 +70,7 @@ std::vector<float> denormals(std::size_t elements, std::uint64_t seed) {
   });
 }
 
-std::vector<float> zeros(std::size_t elements, std::uint64_t seed) {  // of either sign
+std::vector<float> zeros(std::size_t elements, std::uint64_t seed) {  // of both signs
   return filled(elements, seed, [](std::mt19937_64& random, std::size_t) {
     return random() % 2 == 0 ? 0.0f : -0.0f;
   });
@@ -90,7 +90,7 @@ std::vector<float> any_bits(std::size_t elements, std::uint64_t seed) {
   });
 }
 
-// Hides the large values where a sample of one per stratum is least likely to look.
+// Hides the large values where a sample of one element per stratum is least likely to read.
 std::vector<float> adversarial(std::size_t elements, std::uint64_t seed) {
   std::vector<float> values = gauss(elements, seed);
   for (std::size_t i = 0; i < elements; ++i)
@@ -113,7 +113,7 @@ std::map<std::string, std::vector<float>> few_values(std::size_t n, std::size_t 
     all[name].assign(n, -0.0f);
   std::fill_n(all["none"].begin(), n / 2, 0.0f);
   for (std::size_t i = 0; i <= k; ++i) {
-    const std::size_t at = (i * 7919 + 13) % n;  // a prime: each another place
+    const std::size_t at = (i * 7919 + 13) % n;  // a prime, so that places differ
     all["k - 1"][at] = i < k - 1 ? values[i] : 0.0f;
     all["k"][at] = i < k ? values[i] : 0.0f;
     all["k + 1"][at] = values[i];

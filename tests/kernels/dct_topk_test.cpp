@@ -1,5 +1,5 @@
-// Top-k of cosine transforms against a transform worked out in double from the formula: what is
-// sent, what stays, and the size.
+// Top-k of cosine transforms, compared with a transform in double from the formula: what is sent,
+// what stays, and the size.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
@@ -18,7 +18,7 @@ Settings settings(const Given& given) {
   return Settings(Registered<Compressor>::find("dct-topk").options, given);
 }
 
-// Of `side` numbers, from the definition: orthonormal DCT-II.
+// Orthonormal DCT-II of `side` numbers, from the definition.
 std::vector<double> cosine_transform(const std::vector<double>& x) {
   const double n = static_cast<double>(x.size());
   std::vector<double> transformed(x.size());
@@ -31,7 +31,7 @@ std::vector<double> cosine_transform(const std::vector<double>& x) {
   return transformed;
 }
 
-// Of rows, then of columns.
+// Transforms rows, then columns.
 std::vector<double> of_square(const std::vector<float>& values, std::size_t side) {
   std::vector<double> square(values.begin(), values.end());
   for (const std::size_t step : {std::size_t{1}, side})
@@ -100,7 +100,8 @@ TEST_P(Sides, AllCoefficientsGiveAllBack) {
   }
 }
 
-// Frequencies of rows and columns are those of one coefficient, which is as long as the chunk.
+// A wave with the row and column frequencies of one coefficient becomes that coefficient alone,
+// with the length of the chunk.
 TEST_P(Sides, AProductOfTwoCosinesIsOneCoefficient) {
   for (const auto& [down, along] :
        {std::pair<std::size_t, std::size_t>{0, 0}, {3, 5}, {side - 1, 1}}) {
@@ -120,7 +121,7 @@ TEST_P(Sides, AProductOfTwoCosinesIsOneCoefficient) {
   }
 }
 
-// The transform keeps lengths: what stays is shorter by what was sent.
+// The transform preserves lengths: the rest is shorter by the length of what was sent.
 TEST_P(Sides, EnergySentIsTheEnergyThatIsGone) {
   const std::vector<float> values = gauss(5 * chunk + 100, 3);
   State state;
@@ -131,10 +132,10 @@ TEST_P(Sides, EnergySentIsTheEnergyThatIsGone) {
     gone += std::pow(value_of(message, j), 2);
   const std::vector<float> left(state.residual.begin(), state.residual.end());
   EXPECT_NEAR((squared(left) + gone) / squared(values), 1, 1e-6);
-  EXPECT_GT(gone / squared(values), 0.15);  // of a bell, the largest twentieth has a quarter
+  EXPECT_GT(gone / squared(values), 0.15);  // the largest 5 % of a bell have a quarter
 }
 
-// Those of largest magnitude in the transform from the definition.
+// The coefficients of largest magnitude, by the definition.
 TEST_P(Sides, SendsTheLargestOfEachChunk) {
   const std::vector<float> values = gauss(chunk, 4);
   std::vector<double> magnitudes = of_square(values, side);
@@ -151,7 +152,7 @@ TEST_P(Sides, SendsTheLargestOfEachChunk) {
   EXPECT_NEAR(sum, expected, 1e-6 * expected);
 }
 
-// The grid has chunks of 4096 only.
+// The automatic grid only has chunks of 4096.
 TEST_P(Sides, TheFastVersionHasTheBytesOfTheReference) {
   const Compressor& compressor = Registered<Compressor>::find("dct-topk");
   for (const Distribution& distribution : distributions())
@@ -180,7 +181,7 @@ TEST_P(Sides, TheFastVersionHasTheBytesOfTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(Of, Sides, testing::Values(16, 32, 64));
 
-// DeMo's: 32 of 4096, fp32 values and 12 bits each.
+// DeMo's: 32 of 4096, as fp32 values and 12 bits each.
 TEST(DctTopK, ThirtyTwoOfEachChunkAreA93rd) {
   const WireSize size = Registered<Compressor>::find("dct-topk")
                             .wire_bytes(settings({}), 1000 * 4096, Precision::fp32);
@@ -209,7 +210,8 @@ TEST(DctTopK, ZerosStayZeros) {
   EXPECT_EQ(squared({state.residual.begin(), state.residual.end()}), 0);
 }
 
-// All of its chunk then has no sum, which is sent, and stays out of the residual; others go on.
+// The chunk then has no finite coefficients; it sends non-finite values, which stay out of the
+// residual. Other chunks are unaffected.
 TEST(DctTopK, WhatIsNotFiniteSpoilsItsChunkAndNoOther) {
   for (const float bad :
        {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {

@@ -7,7 +7,7 @@
 
 namespace syncline {
 
-// Empty where there is one; else why tests are skipped.
+// Empty if there is a device; otherwise why tests are skipped.
 inline std::string why_no_device() {
   if (Registered<DeviceRuntime>::all().empty())
     return "this build has no CUDA kernels";

@@ -1,5 +1,5 @@
-// The look-back under stress, on a GPU: more tiles than run at once, again and again. (On the
-// emulator blocks come one after the other, so there only the tests themselves are tried.)
+// The look-back under stress on a GPU: more tiles than run at once, repeatedly. (On the emulator
+// blocks run one after the other, so there this only tries out the tests themselves.)
 #include <algorithm>
 #include <gtest/gtest.h>
 
@@ -64,8 +64,8 @@ TEST_F(DeviceStress, TopkIsIdenticalAThousandTimes) {
   }
 }
 
-// Lists of a tile that a block keeps and lists that it has to wait with, one after the other, and a
-// tile of three elements.
+// Alternates lists that a block keeps with lists that it must wait for, and ends with a tile of
+// three elements.
 TEST_F(DeviceStress, ListsOfAllLengthsAreTheCpusEveryTime) {
   constexpr std::size_t tile = 8192, lengths[] = {0, 80, 2047, 2048, 2049, tile};
   const std::size_t tiles = emulated() ? 23 : 2048;

@@ -1,5 +1,5 @@
-// CUDA versions give the bytes of the reference, over the grid. Where there is no device, the tests
-// are skipped; they never pass there.
+// CUDA versions give the bytes of the reference, over the grid. Without a device the tests are
+// skipped; they never pass there.
 #include "tests/kernels/device.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class Device : public testing::TestWithParam<std::string> {
   }
 };
 
-// Two steps, so that the second one begins with what the first one remembered.
+// Two steps, so that the second one begins with what the first remembered.
 void expect_the_reference(const std::string& name, const Settings& settings,
                           const Gradient& gradient) {
   const DeviceRuntime& runtime = Registered<DeviceRuntime>::find("cuda");
@@ -35,7 +35,7 @@ void expect_the_reference(const std::string& name, const Settings& settings,
     runtime.encode(device, settings, gradient, draw, fast, got);
     ASSERT_TRUE(expected == got) << "messages differ";
     ASSERT_TRUE(same_residual(plain, fast)) << "residuals differ";
-    if (!plain.memory.empty()) {  // after a step that diverged, PowerSGD begins anew
+    if (!plain.memory.empty()) {  // PowerSGD starts afresh after a diverged step
       ASSERT_TRUE(memory_bits_of(plain) == memory_bits_of(fast)) << "memories differ";
     }
     std::vector<float> a(gradient.elements(), 1.0f), b(gradient.elements(), 1.0f);
@@ -45,8 +45,8 @@ void expect_the_reference(const std::string& name, const Settings& settings,
   }
 }
 
-// In fp32, and in fp16 or with the refusal of it. (Not at sizes that the references take seconds
-// for.)
+// In fp32 and, if supported, in fp16; otherwise fp16 must be refused. (Not at sizes for which
+// references take seconds.)
 void expect_the_reference_in_both(const std::string& name, const Settings& settings,
                                   const std::vector<float>& values) {
   expect_the_reference(name, settings, std::span<const float>(values));
@@ -67,9 +67,9 @@ void expect_the_reference_in_both(const std::string& name, const Settings& setti
       std::invalid_argument);
 }
 
-// The emulator runs a part of the grid: all distributions where there are two tiles, two of them
-// where the chains do all that they do for large tensors, and the other densities where little time
-// goes.
+// The emulator runs part of the grid: all distributions at two tiles, two distributions where the
+// chains do everything that they do for large tensors, and the other densities where that takes
+// little time.
 std::vector<std::size_t> sizes() {
   if (emulated())
     return {0, 1, 31, 9001, 140000};
@@ -100,8 +100,8 @@ TEST_P(Device, GivesTheBytesOfTheReference) {
       }
 }
 
-// Every other word of every parameter that takes words, and numbers that take other branches; and
-// walks that go further, of every rule of cat.
+// Every other word of each parameter with words, and numbers that take other branches; and longer
+// walks, for every rule of cat.
 std::vector<std::map<std::string, std::string>> variants(const Compressor& compressor) {
   const std::map<std::string, std::vector<std::string>> numbers = {
       {"momentum", {"0.9"}},    {"clip", {"2.5"}},
@@ -157,7 +157,7 @@ TEST_P(Device, GivesTheBytesOfTheReferenceWithOtherSettings) {
   }
 }
 
-// One warp's part of a sum, several, and parts that no message has anything in.
+// Covers one warp's part of a sum, several parts, and parts without an element in any message.
 void expect_the_reference_of_many(const std::string& name, const Settings& settings,
                                   std::size_t elements, std::size_t count) {
   const Compressor& compressor = Registered<Compressor>::find(name);
@@ -192,7 +192,7 @@ TEST_P(Device, AddsMessagesAtOnceAsTheReferenceDoesOneByOne) {
     expect_the_reference_of_many(GetParam(), Settings(compressor.options, given), 4097, 3);
 }
 
-// Below and above the size from which it samples; the second step's draw is another one.
+// Below and above the size from which it samples; the second step has another draw.
 TEST(DeviceTopk, OfFewValuesGivesTheBytesOfTheReference) {
   if (const std::string reason = why_no_device(); !reason.empty())
     GTEST_SKIP() << "no GPU test: " << reason;
@@ -204,7 +204,7 @@ TEST(DeviceTopk, OfFewValuesGivesTheBytesOfTheReference) {
     }
 }
 
-// Every sample begins on the memory that the one before left.
+// Every sample reuses the memory of the one before.
 TEST_P(Device, CanBeMeasured) {
   const Compressor& compressor = Registered<Compressor>::find(GetParam());
   const DeviceRuntime& runtime = Registered<DeviceRuntime>::find("cuda");
@@ -230,7 +230,7 @@ TEST(DeviceBaselines, CanBeMeasured) {
   }
 }
 
-// Where every kernel of powersgd takes as much at once as it can, and has some left.
+// Sizes at which every kernel of powersgd handles full batches and a rest.
 TEST(DevicePowersgd, GivesTheBytesOfTheReferenceOfLongColumns) {
   if (const std::string reason = why_no_device(); !reason.empty())
     GTEST_SKIP() << "no GPU test: " << reason;
@@ -239,7 +239,7 @@ TEST(DevicePowersgd, GivesTheBytesOfTheReferenceOfLongColumns) {
                        std::span<const float>(gradient));
 }
 
-// Without CUDA in the build there is nothing to name, and one skipped test says so.
+// In a build without CUDA there are no names, and one skipped test says so.
 std::vector<std::string> device_names() {
   const std::vector<std::string> names = Registered<DeviceCompressor>::names();
   return names.empty() ? std::vector<std::string>{"none"} : names;
@@ -248,7 +248,7 @@ std::vector<std::string> device_names() {
 INSTANTIATE_TEST_SUITE_P(EveryCudaCompressor, Device, testing::ValuesIn(device_names()),
                          name_of_parameter);
 
-// Every .cu that registers a compressor answers to the name of a compressor there is.
+// Every .cu that registers a compressor has the name of an existing compressor.
 TEST(DeviceRegistry, EveryCudaVersionIsOfACompressor) {
   for (const std::string& name : Registered<DeviceCompressor>::names())
     EXPECT_NO_THROW(Registered<Compressor>::find(name)) << name;

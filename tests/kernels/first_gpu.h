@@ -1,4 +1,4 @@
-// kernels/first-gpu.sh, run by tests.
+// Runs kernels/first-gpu.sh for tests.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,8 @@
 
 namespace syncline {
 
-// A folder for the script, what it finds on its path first, and what it was told is built.
+// A folder for the script, with the programs that come first on its path and those that count as
+// built.
 class FirstGpu : public testing::Test {
  protected:
   void SetUp() override {
@@ -19,11 +20,11 @@ class FirstGpu : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // A program of this name, first on the path.
+  // Puts a program of this name first on the path.
   void on_the_path(const std::string& name, const std::string& script) {
     write_program("/bin/" + name, script);
   }
-  // A program of this name that the script takes for built.
+  // Adds a program of this name that counts as built.
   void built(const std::string& name, const std::string& script) {
     write_program("/build/" + name, script);
   }
@@ -37,7 +38,7 @@ class FirstGpu : public testing::Test {
 
   std::string summary() const { return text_of(folder_ + "/out/summary.txt"); }
 
-  // The line of a step, without its seconds.
+  // The summary line of a step, without its seconds.
   std::string step(const std::string& name) const {
     std::ifstream in(folder_ + "/out/summary.txt");
     for (std::string line; std::getline(in, line);)

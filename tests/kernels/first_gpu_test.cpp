@@ -1,4 +1,4 @@
-// kernels/first-gpu.sh where there is no GPU: every step says what it could not do, and why.
+// kernels/first-gpu.sh without a GPU: every step says what it could not do, and why.
 #include "tests/kernels/first_gpu.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ TEST_F(FirstGpu, RefusesABudgetThatIsNoneInOneLine) {
 const std::vector<std::string> steps_that_calibrate{"large", "sizes", "rivals", "counters",
                                                     "sanitizer"};
 
-// A calibrator in two parts: it reads what it is asked, and writes one row.
+// A fake calibrator in two parts: it reads its options, and writes one row.
 const std::string reads =
     "while [ $# -gt 0 ]; do case $1 in --out) out=$2 ;; --compressors) of=$2 ;; esac; shift; "
     "done\n";
@@ -33,7 +33,7 @@ const std::string writes =
     "printf '# device: none\\ncompressor,parameters,operation,elements,seconds,p10,p90,wire_bytes,"
     "distribution\\ntopk,,encode,100,1e-3,1e-3,1e-3,10,gauss\\n' >$out\n";
 
-// nvcc is there and does not work: nothing is built, and no later step pretends otherwise.
+// With an nvcc that does not work, nothing is built, and no later step pretends otherwise.
 TEST_F(FirstGpu, WithAnNvccThatDoesNotCompileNothingIsSaidToBeMeasured) {
   on_the_path("nvcc", "echo 'this nvcc compiles nothing' >&2; exit 1\n");
   const Ended ended = run("60", std::string("CUDACXX=") + folder_ + "/bin/nvcc");
@@ -57,7 +57,7 @@ TEST_F(FirstGpu, WithoutADeviceTheCalibratorsReasonIsSaid) {
     EXPECT_EQ(step(name), "not possible the calibrator does not run here");
 }
 
-// A fifth of 20 s is for eight tables, of which the second never comes.
+// A fifth of 20 s is for eight tables, and the second never finishes.
 TEST_F(FirstGpu, AStepThatUsesUpItsSliceLeavesTheNextOnesTheirs) {
   built("syncline-calibrate", reads + "[ \"$of\" != qsgd ] || sleep 100\n" + writes);
   EXPECT_EQ(run("20").code, 1);

@@ -19,7 +19,7 @@ void require(bool holds, const std::string& what) {
 
 constexpr float canary = 12345.0f;
 
-// Decodes between canaries. Returns whether the message was taken; a refused one must change
+// Decodes between canaries. Returns whether the message was accepted; a refused one must change
 // nothing.
 bool survives(const Compressor& compressor, const Codec& codec, const Settings& settings,
               std::span<const std::byte> message, Precision precision, std::size_t elements) {
@@ -37,7 +37,8 @@ bool survives(const Compressor& compressor, const Codec& codec, const Settings& 
   return taken;
 }
 
-// A setting out of the first bytes: every parameter at one of its choices or ends, or its default.
+// Settings derived from the first bytes: every parameter at one of its choices or ends, or its
+// default.
 Settings settings_from(const Compressor& compressor, std::uint32_t dice) {
   std::map<std::string, std::string> given;
   for (const OwnOption& parameter : compressor.options) {

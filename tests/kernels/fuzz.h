@@ -7,9 +7,8 @@
 
 namespace syncline {
 
-// Takes arbitrary bytes for a message and for a gradient. Aborts where something outside the span
-// was written, or where a message that encode made is refused; any other wrong is the sanitizers'
-// to see.
+// Uses any bytes as a message and as a gradient. Aborts if something outside the span was written,
+// or if a message made by encode is refused; other errors are for sanitizers to detect.
 void fuzz_once(std::span<const std::uint8_t> input);
 
 }  // namespace syncline

@@ -1,4 +1,4 @@
-// The deterministic corpus: it runs everywhere, with or without a fuzzer.
+// The deterministic corpus, which runs everywhere, with or without a fuzzer.
 #include "tests/kernels/fuzz.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(Fuzz, ArbitraryBytesAreAnErrorAndNeverAWriteOutOfRange) {
   }
 }
 
-// Good messages with a few bytes changed get further into the decoders than random ones.
+// Valid messages with a few changed bytes get further into the decoders than random ones.
 TEST(Fuzz, DamagedMessagesAreAnErrorOrAnotherGradient) {
   std::mt19937 random(2);
   std::size_t refused = 0, taken = 0;

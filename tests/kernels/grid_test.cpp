@@ -1,7 +1,7 @@
-// The automatic grid: every registered compressor, with no list of them here, over sizes,
-// densities, distributions and both precisions. The fast version must give the bytes of the
-// reference (message and residual, two steps in a row), decoders must agree, residual and decoded
-// message must add up to what was put in, and sizes must be as predicted.
+// The automatic grid: every registered compressor, without a list here, over sizes, densities,
+// distributions and both precisions. The fast version must give the bytes of the reference (message
+// and residual, two steps in a row), decoders must agree, residual and decoded message must add up
+// to what was put in, and sizes must be as predicted.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <sstream>
@@ -45,8 +45,8 @@ Step run(const Codec& codec, const Settings& settings, const Gradient& gradient,
   return step;
 }
 
-// residual + decoded = gradient + old residual: to the bit for sparsifiers; for the others, whose
-// residual is rounded once, to that rounding.
+// residual + decoded = gradient + old residual: to the bit for sparsifiers; up to one rounding for
+// the others, whose residual is rounded once.
 void expect_law_13(const Compressor& compressor, std::span<const float> before, const Step& step) {
   for (std::size_t i = 0; i < before.size(); ++i) {
     const float after = step.left[i] + step.decoded[i];
@@ -105,7 +105,7 @@ TEST_P(Grid, FastVersionGivesTheBytesOfTheReference) {
     }
 }
 
-// Every parameter at its choices and at its ends, on one awkward tensor.
+// Every parameter at its choices and ends, on one awkward tensor.
 TEST_P(Grid, EverySettingGivesTheBytesOfTheReference) {
   const Compressor& compressor = Registered<Compressor>::find(GetParam());
   for (const Distribution& distribution : {distributions()[1], distributions()[3]}) {
@@ -151,7 +151,7 @@ TEST_P(Grid, MisalignedSpansGiveTheSameBytes) {
     Message got;
     compressor.cpu.encode(settings, std::span<const float>(room).subspan(shift), {}, other, got);
     ASSERT_TRUE(expected == got) << "shifted by " << shift;
-    // The sum may start anywhere too, and nothing beside it is touched.
+    // The sum may also start at any address, and nothing next to it may change.
     std::vector<float> sum(values.size() + shift + 1, 5.0f);
     compressor.cpu.decode(settings, got, Precision::fp32, {},
                           std::span<float>(sum).subspan(shift, values.size()));
@@ -204,7 +204,7 @@ TEST_P(Grid, ReducibleMeansMessagesCanBeSummed) {
     ASSERT_NEAR(one_by_one[i], at_once[i], 1e-4) << "element " << i;
 }
 
-// With values at few places, at some that several messages share, and at all.
+// With elements in few places, in some that several messages share, and in all.
 TEST_P(Grid, MessagesDecodedAtOnceAreThoseAddedOneByOne) {
   const Compressor& compressor = Registered<Compressor>::find(GetParam());
   const Draw draw{7, 1, 3};
@@ -226,7 +226,7 @@ TEST_P(Grid, MessagesDecodedAtOnceAreThoseAddedOneByOne) {
   }
 }
 
-// A bad message behind a good one is refused, and is not added.
+// A bad message after a good one is refused and not added.
 TEST_P(Grid, ACorruptMessageAmongOthersIsNotAdded) {
   const Compressor& compressor = Registered<Compressor>::find(GetParam());
   const Settings settings = settings_at(compressor, has_density(compressor) ? "0.1" : "");

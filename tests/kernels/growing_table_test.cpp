@@ -1,4 +1,4 @@
-// What is left of a calibration that something ended, and how it goes on.
+// What an interrupted calibration leaves, and how it continues.
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
@@ -26,7 +26,7 @@ std::string rows_of(const std::string& path) {
   return text.substr(text.find("\ncompressor,"));
 }
 
-// A whole table of two compressors at two sizes.
+// A complete table of two compressors at two sizes.
 const std::string command = "--compressors none,efsign --sizes 64,256 --distributions gauss ";
 
 std::string whole_table(const std::string& name) {
@@ -35,7 +35,7 @@ std::string whole_table(const std::string& name) {
   return path;
 }
 
-// As if it had been killed after `rows` rows.
+// Makes the table look as if killed after `rows` rows.
 void cut(const std::string& path, std::size_t rows, const std::string& unfinished) {
   CostTable table = read_cost_table(path);
   table.rows.resize(rows);
@@ -69,7 +69,7 @@ TEST(GrowingTable, AKilledCalibrationKeepsItsRowsAndCountsAsNoTable) {
       << refusal(path);
 }
 
-// Nothing that was measured is measured again: its rows stay as they are, to the byte.
+// Measured rows are not measured again: they stay the same, to the byte.
 TEST(GrowingTable, GoesOnWhereItWasEnded) {
   const std::string path = whole_table("resumed.csv");
   const CostTable whole = read_cost_table(path);
@@ -91,14 +91,14 @@ TEST(GrowingTable, GoesOnWhereItWasEnded) {
   EXPECT_NE(again.text.find("added 0 rows"), std::string::npos) << again.text;
 }
 
-// A measurement is one, or none: rows that belong together are measured together again.
+// A measurement is complete or absent: rows that belong together are measured again together.
 TEST(GrowingTable, MeasuresTogetherWhatBelongsTogether) {
   const std::string path = whole_table("half.csv");
   cut(path, 5, "2 of 6 measurements");
   const Ended ended = calibrate(command + "--resume " + path);
   ASSERT_EQ(ended.code, 0) << ended.text;
   EXPECT_EQ(read_cost_table(path).rows.size(), 18u);
-  EXPECT_NE(ended.text.find("2 of them for older ones"), std::string::npos) << ended.text;
+  EXPECT_NE(ended.text.find("2 of them replacing older ones"), std::string::npos) << ended.text;
 }
 
 TEST(GrowingTable, ResumingRefusesATableOfAnotherDeviceCommandOrCommitInOneLine) {
@@ -131,7 +131,7 @@ TEST(GrowingTable, ResumingRefusesATableOfAnotherDeviceCommandOrCommitInOneLine)
   EXPECT_EQ(calibrate("--model h100 --resume " + path).code, 2);
 }
 
-// A budget that ends makes a whole table, which says what it lacks; and --resume adds that.
+// When the budget ends, the table is complete and says what it lacks; --resume adds that.
 TEST(GrowingTable, NamesWhatTheBudgetDidNotReach) {
   const std::string path = whole_table("budget.csv");
   cut(path, 6, "2 of 6 measurements");
@@ -157,7 +157,7 @@ TEST(GrowingTable, NamesWhatTheBudgetDidNotReach) {
   EXPECT_FALSE(std::filesystem::exists(nothing));
 }
 
-// What adds nothing says so and why, leaves the table as it is, and ends with 1.
+// A run that adds nothing says why, leaves the table as it is, and ends with 1.
 TEST(GrowingTable, ThatGetsNothingIsAFailure) {
   const std::string path = whole_table("added.csv");
   const std::string before = text_of(path);
@@ -169,7 +169,7 @@ TEST(GrowingTable, ThatGetsNothingIsAFailure) {
   EXPECT_EQ(text_of(path), before);
 }
 
-// A pipe gets the table once, and no rows twice.
+// A pipe gets the table once, without repeated rows.
 TEST(GrowingTable, ThatGoesIntoAPipeIsWrittenAtItsEnd) {
   const Ended ended = calibrate(command + "--out /dev/stderr 2>&1 >/dev/null | cat");
   EXPECT_EQ(ended.text.find("unfinished"), std::string::npos) << ended.text;

@@ -1,5 +1,5 @@
-// What lanes.h does with whole vectors, against the same one element at a time. Compiled for this
-// machine and for narrower ones, because some of it is written for each.
+// Compares the vector functions of lanes.h with one element at a time. Compiled for this machine
+// and for narrower ones, because some functions have a version for each.
 #include "kernels/arithmetic/lanes.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ Draw draw_of(std::uint32_t step) {
   return {0x123456789abcdefu, step, 7};
 }
 
-// Any bits at all: numbers of every size, infinities and NaN among them.
+// Random bits: numbers of every size, infinities and NaNs among them.
 std::vector<float> any_floats(std::size_t count, std::uint32_t step) {
   std::vector<float> values;
   for (std::size_t i = 0; i < count; ++i)

@@ -1,4 +1,4 @@
-// What the papers prove about their quantisers, and what this project promises of every compressor.
+// What papers prove about their quantisers, and what this project promises of every compressor.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -44,7 +44,7 @@ double mean_bits(const std::string& coding, int bits, std::size_t bucket) {
 }
 
 // Theorem 3.2: (3 + 3/2 log2(2 (s^2 + n) / (s (s + sqrt n)))) s (s + sqrt n) + 32 bits, where the
-// lemma asks for s^2 + sqrt(n) <= n/2. A bucket here may also spend its end mark and byte boundary.
+// lemma requires s^2 + sqrt(n) <= n/2. A bucket here also needs its end mark and a byte boundary.
 TEST(Qsgd, SparseCodeIsShorterThanTheBoundOfThePaper) {
   for (const int bits : {2, 3}) {
     const double s = (1 << (bits - 1)) - 1, n = 4096, nonzero = s * (s + std::sqrt(n));
@@ -54,9 +54,9 @@ TEST(Qsgd, SparseCodeIsShorterThanTheBoundOfThePaper) {
   }
 }
 
-// Lemma A.6: 32 + ((log2(1 + (s^2 + min(n, s sqrt n)) / n) + 1) / 2 + 2) n bits, its o(1) left out.
-// With s = sqrt(n) that is 3.29 n + 32; the "2.8 n + 32" quoted beside it leaves out the + 1, and
-// the omega code does not reach it (about 3.2 n). Buckets of 64 with s = 7, of 256 with s = 15.
+// Lemma A.6: 32 + ((log2(1 + (s^2 + min(n, s sqrt n)) / n) + 1) / 2 + 2) n bits, without its o(1).
+// With s = sqrt(n) that is 3.29 n + 32; the "2.8 n + 32" quoted beside it omits the + 1, and the
+// omega code does not reach it (about 3.2 n). Buckets of 64 with s = 7, of 256 with s = 15.
 TEST(Qsgd, DenseCodeIsShorterThanTheBoundOfThePaper) {
   for (const int bits : {4, 5}) {
     const double s = (1 << (bits - 1)) - 1, n = bits == 4 ? 64 : 256;
@@ -122,7 +122,7 @@ TEST(Threads, AnyNumberGivesTheSameBytes) {
   use_threads(all);
 }
 
-// One choice is one file: the stem of every file in compressors/ is the name of one.
+// One compressor is one file: the stem of every file in compressors/ is its name.
 TEST(Registry, EveryCompressorAnswersToTheStemOfItsFile) {
   std::vector<std::string> stems = {RECIPE};  // the README's, compiled into these tests
   for (const auto& file :

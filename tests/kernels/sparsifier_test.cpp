@@ -1,4 +1,4 @@
-// What the papers say about their sparsifiers.
+// What papers say about their sparsifiers.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(GaussianK, SelectsAboutKOfGaussianValues) {
 }
 
 // Both sides of a bell lie above the one-sided threshold of 2.33 deviations: 2 k, so the loop goes
-// to 3.49 (far too few) and to 1.745, and there it has run its three masks: 8.1 % are sent.
+// to 3.49 (far too few) and to 1.745, where its three masks are used up: 8.1 % are sent.
 TEST(GaussianK, OneSidedEndsWhereThePublishedLoopEnds) {
   std::vector<float> u = gauss(100000, 7);
   for (std::size_t i = 0; i < 100000; ++i)
@@ -67,8 +67,7 @@ TEST(GaussianK, OneSidedEndsWhereThePublishedLoopEnds) {
 }
 
 TEST(GaussianK, TheLastChangeOfTheThresholdHasNoEffect) {
-  // One huge value: mean + 3.3 deviations is above all others, and halving twice does not reach
-  // them.
+  // One huge value: mean + 3.3 deviations is above all others, and two halvings do not reach them.
   std::vector<float> u(100000, 1e-6f);
   u[5] = 1e6f;
   EXPECT_EQ(pairs(sent_by("gaussiank", {{"density", "0.01"}}, u)), 1u);
@@ -123,7 +122,7 @@ TEST(MsTopK, SendsExactlyKAndNearlyTheLargest) {
   std::size_t both = 0;
   for (std::size_t i = 0; i < u.size(); ++i)
     both += ms.decoded[i] != 0 && top.decoded[i] != 0 ? 1 : 0;
-  EXPECT_GE(both, 1980u);  // over 99 %, as the paper reports
+  EXPECT_GE(both, 1980u);  // over 99 %, as in the paper
 }
 
 TEST(Dgc, TrimsToKWhenTheSampleLetsTooManyThrough) {
@@ -146,7 +145,7 @@ TEST(Dgc, MomentumCorrectionSumsVelocitiesAndMasksWhatIsSent) {
   EXPECT_FLOAT_EQ(state.residual[1], 0.1f + 0.15f);
 }
 
-// What was added to an empty residual: what was sent of it, and what was not.
+// The sum that was put into an empty residual: what was sent plus what was left.
 std::vector<float> clipped(const std::vector<float>& g, double limit) {
   State state;
   std::vector<float> sum =
@@ -174,14 +173,14 @@ TEST(Dgc, ClipsANormAboveTheLimitAndNoOther) {
         for (std::size_t i = 0; i < n; ++i)
           top = std::abs(g[i]) > std::abs(g[top]) ? i : top;
         const double factor = kept[top] / g[top];
-        for (std::size_t i = 0; i < n; ++i)  // one factor for all
+        for (std::size_t i = 0; i < n; ++i)  // the same factor for all
           ASSERT_NEAR(kept[i], factor * g[i], 1e-6 * std::abs(factor * g[i]) + 1e-44);
       }
 }
 
 TEST(Dgc, ClippingReachesTheLimit) {
   EXPECT_NEAR(std::sqrt(squared(clipped(gauss(20011, 3), 5))), 5, 1e-4);
-  // The squares of these are beyond fp32: twice the largest stands for their norm.
+  // These squares exceed fp32: the bound on their norm is twice the largest value.
   EXPECT_NEAR(std::sqrt(squared(clipped({3e20f, 4e20f, 0, 0}, 5))), 5 * 5 / 8.0, 1e-4);
 }
 
@@ -256,7 +255,7 @@ TEST(WireSize, BandsAreThoseOfTheStoppingRules) {
   expect(size_of("gaussiank", {{"density", "0.01"}}, 100), 1, 1, 1);
   expect(size_of("gaussiank", {{"density", "1"}}, 300), 200, 300, 300);
   expect(size_of("sidco", {{"density", "0.01"}}, 100000), 800, 1000, 1200);
-  expect(size_of("dgc", {{"density", "0.01"}}, 100000), 10, 1000, 1333);  // of a sample of 1000
+  expect(size_of("dgc", {{"density", "0.01"}}, 100000), 10, 1000, 1333);  // from a sample of 1000
   expect(size_of("dgc", {{"density", "0"}}, 100000), 0, 0, 0);
   for (const char* name : {"topk", "mstopk"})
     expect(size_of(name, {{"density", "0.01"}}, 100000), 1000, 1000, 1000);
@@ -276,7 +275,7 @@ TEST(WireSize, MessagesOfGaussianValuesAreInsideTheBand) {
     }
 }
 
-// SIDCo's rule looks at the mean of five encodings, and has converged where that leaves the stages.
+// SIDCo adapts to the mean of five encodings, and has converged when the number of stages stays.
 TEST(WireSize, SidcosMessagesAreInsideTheBandOnceItHasConverged) {
   const std::size_t n = 100000;
   int converged = 0;
@@ -303,8 +302,8 @@ TEST(WireSize, SidcosMessagesAreInsideTheBandOnceItHasConverged) {
   EXPECT_GE(converged, 10);
 }
 
-// Magnitudes drawn from a gamma distribution: its own fit must find the share that was asked for,
-// within the error of the closed form (shape 0.5 to 1) that the authors use.
+// Magnitudes with a gamma distribution: its own fit must find the requested share, within the error
+// of the authors' closed form (shape 0.5 to 1).
 TEST(Sidco, GammaFitFindsTheTailOfGammaValues) {
   for (const double shape : {0.5, 0.8, 1.0}) {
     std::mt19937_64 random(21);
@@ -319,7 +318,7 @@ TEST(Sidco, GammaFitFindsTheTailOfGammaValues) {
   }
 }
 
-// Our own exp, log and log Gamma next to the C library's.
+// exp, log and log Gamma of elementary.h compared with the C library's.
 TEST(Elementary, AgreesWithTheCLibrary) {
   for (double x = -650; x < 650; x += 0.37)
     EXPECT_NEAR(steady_exp(x) / std::exp(x), 1, 1e-14) << x;
@@ -348,7 +347,7 @@ TEST(Cat, AHigherFixedCostSendsMore) {
   }
 }
 
-// What the walk has to find, by brute force: of all T the one with the most energy per cost.
+// The walk's answer by brute force: the T with the most energy per cost.
 TEST(Cat, TheWalkFindsTheMaximumOverAllT) {
   const std::vector<float> u = gauss(3000, 12);
   std::vector<double> squares;

@@ -1,5 +1,5 @@
-// What compressors move: the pieces of their formulas by hand, and the README's table of them. That
-// kernels do it is tested by emulator/traffic_test.cpp.
+// What compressors move: parts of the formulas by hand, and the README's table.
+// emulator/traffic_test.cpp compares them with the kernels.
 #include <cstdio>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(Traffic, ScatteredWordsShareSectors) {
   EXPECT_EQ(scattered(0, 800).mean, 0);
   EXPECT_EQ(scattered(800, 800).mean, 3200);
   EXPECT_EQ(scattered(800, 800).spread, 0);
-  // One of eight in a sector is there with 1 - 0.99^8.
+  // A sector of eight holds at least one with probability 1 - 0.99^8.
   EXPECT_NEAR(scattered(1e6, 1e8).mean, 32 * 1.25e7 * 0.0772553, 200);
   EXPECT_NEAR(scattered(1, 1e8).mean, 32, 0.01);
 }
@@ -45,7 +45,7 @@ TEST(Traffic, IsWhatTheReadmeSays) {
   }
 }
 
-// So ranges are narrow where they count.
+// The ranges of large tensors are narrow.
 TEST(Traffic, OfLargeTensorsIsLittleMovedByTheData) {
   for (const auto& [name, compressor] : Registered<Compressor>::all()) {
     if (name == RECIPE)

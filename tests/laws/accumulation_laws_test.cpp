@@ -1,5 +1,5 @@
-// Law 28 (tests/laws/README.md): an iteration of k micro-steps is one of a single micro-step and
-// k - 1 forward and backward passes before it, with the same messages.
+// Law 28 (tests/laws/README.md): an iteration of k micro-steps takes as long as k - 1 forward and
+// backward passes plus an iteration of one micro-step, with the same messages.
 #include <gtest/gtest.h>
 
 #include "tests/laws/every_schedule.h"
@@ -17,16 +17,16 @@ double sum_of_links(const Simulated& run) {
   return bytes;
 }
 
-// Several workers per node, several buckets, servers and compression; in step, so that nothing
-// waits for chance. Where hosts are alike, all begin to exchange so much later; else fast ones wait
-// for slow ones for longer, and may be ahead with what does not need these.
+// Several workers per node, several buckets, servers and compression; without jitter, so that waits
+// do not depend on chance. If hosts are alike, all begin the exchange k - 1 passes later; if not,
+// fast hosts wait longer for slow ones, and may advance work that does not need these.
 TEST(Law28, ItComputesLongerBeforeTheSameExchange) {
   int cases = 0;
   for (const Case& one : every_schedule())
     for (const double slow_speed : {1.0, 0.6}) {
       Options options = one.options;
       if (options.at("schedule") == "fsdp")
-        options["zero"] = "1";  // others send more for more micro-steps
+        options["zero"] = "1";  // others send more with more micro-steps
       options["jitter"] = "0";
       options["platform"] = star_platform({.nodes = 2,
                                            .workers_per_node = 2,
@@ -64,8 +64,8 @@ TEST(Law28, ItComputesLongerBeforeTheSameExchange) {
   EXPECT_GT(cases, 20);
 }
 
-// A worker alone, of every schedule: three passes more, but for what it would have waited for its
-// server and need not now.
+// One worker, every schedule: three passes more, minus the wait for its server that these passes
+// hide.
 TEST(Law28, AWorkerAloneTakesThreePassesMore) {
   for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
     if (entry.defaults.contains("compressor"))
@@ -85,8 +85,8 @@ TEST(Law28, AWorkerAloneTakesThreePassesMore) {
   }
 }
 
-// The optimiser's step is one of an iteration, whatever it accumulates: of sgd 3 values of 4 bytes
-// of each parameter.
+// The optimiser steps once per iteration, whatever is accumulated: sgd moves 3 values of 4 bytes
+// for each parameter.
 TEST(Law28, TheOptimiserTakesOneStep) {
   const double step_s = 3 * 4 * 4e6 / 8e9;
   Options options{{"platform", star_platform({.nodes = 1})},
@@ -98,17 +98,18 @@ TEST(Law28, TheOptimiserTakesOneStep) {
   EXPECT_NEAR(run.iteration_s(), 8 * (micro_s - step_s) + step_s, precise);
 }
 
-// The exchange hides behind the last backward pass only: with B seconds of it, one bucket a layer,
-// and an exchange that takes much longer, an iteration is k times computation but for B, and what
-// the exchange takes after the first bucket. `batch` k times as large would hide all of it.
+// The exchange hides behind the last backward pass only. With a backward pass of B seconds, one
+// bucket per layer, and an exchange much longer than B, an iteration takes k times the computation,
+// minus B, plus the exchange from the first bucket on. A `batch` k times as large would hide all of
+// it.
 TEST(Law28, OnlyTheLastBackwardPassHidesTheExchange) {
   Options options{{"platform", star_platform({.nodes = 2, .nic_Bps = 4e7, .nic_latency_s = 0})},
                   {"model", model_of({1'000'000, 1'000'000, 1'000'000, 1'000'000})},
                   {"bucket-bytes", "0"},
                   {"fidelity", "step"},
                   {"accumulation", "4"}};
-  // A ring of two: each bucket of 4e6 bytes crosses a card in 0.1 s, 0.4 s in all, from when the
-  // first is there, a quarter of the last backward pass.
+  // A ring of two: each bucket of 4e6 bytes crosses a card in 0.1 s, 0.4 s in all, starting when
+  // the first bucket is ready, after a quarter of the last backward pass.
   const double backward_s = micro_s * 2 / 3;
   const double expected = 4 * micro_s - backward_s + backward_s / 4 + 4 * 0.1;
   EXPECT_NEAR(simulated(options).iteration_s(), expected, 1e-5);
@@ -118,7 +119,7 @@ TEST(Law28, OnlyTheLastBackwardPassHidesTheExchange) {
   EXPECT_NEAR(simulated(options).iteration_s(), 4 * (micro_s - backward_s * 3 / 4) + 4 * 0.1, 1e-5);
 }
 
-// With compression and its residual: messages are of what all micro-steps have added up to.
+// Also with compression and its residual: messages are made of the sum over all micro-steps.
 TEST(Law28, LearnsWhatABatchOfThatSizeLearns) {
   for (const char* compressor : {"none", "topk"})
     for (const char* schedule : {"bsp", "local-sgd", "asp"}) {

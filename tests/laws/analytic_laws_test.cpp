@@ -1,5 +1,5 @@
-// Law 38, of whole clusters (tests/laws/README.md): a run by arithmetic takes what its flows take,
-// also on nodes of several GPUs, with several cards, levels of switches and sites.
+// Law 38 for whole clusters (tests/laws/README.md): `fidelity = analytic` gives the seconds of the
+// flows, also for nodes with several GPUs and cards, levels of switches, and sites.
 #include <cstdlib>
 #include <gtest/gtest.h>
 
@@ -10,13 +10,13 @@
 namespace syncline {
 namespace {
 
-// With so many workers at most.
+// At most `most` workers.
 Options drawn_cluster(int seed, int most) {
   reference::Draw draw(static_cast<std::uint64_t>(seed) + 38'000);
   const std::string family = draw.one_of<std::string>({"dgx", "dgx-a100", "cloud", "pcie"});
   const int gpus = draw.one_of<int>({1, 2, 3, 4, 8});
   const int cards = draw.one_of<int>({1, 1, 2, gpus});
-  constexpr int most_nodes = 1000;  // in words for SimGrid
+  constexpr int most_nodes = 1000;  // the most in words with SimGrid
   const auto nodes = static_cast<int>(draw.between(2, std::min(most / gpus, most_nodes) + 1));
   std::string words = family + ":nodes=" + std::to_string(nodes) + ":gpus=" + std::to_string(gpus) +
                       ":cards=" + std::to_string(std::min(cards, gpus)) + "x" +
@@ -24,7 +24,7 @@ Options drawn_cluster(int seed, int most) {
   if (draw.between(0, 1) < 0.3)
     words += ":rails=on:leaf=" + draw.one_of<std::string>({"2", "3", "16"}) +
              ":oversubscription=" + draw.one_of<std::string>({"1", "2"});
-  if (nodes >= 4 && draw.between(0, 1) < 0.3)  // latencies differ by a thousand
+  if (nodes >= 4 && draw.between(0, 1) < 0.3)  // latencies that differ by a factor of a thousand
     words += ":sites=" + draw.one_of<std::string>({"2", "3"}) + ":distance=5ms:line=100Gbps";
   return {{"platform", words},
           {"model", draw.one_of<std::string>({"resnet50", "vgg16", "bert-large"})},
@@ -47,7 +47,7 @@ std::string text_of(const Options& options) {
   return text;
 }
 
-// SYNCLINE_CELLS=40 has up to 4,096 workers.
+// SYNCLINE_CELLS=40 draws clusters of up to 4,096 workers.
 TEST(Law38, ClustersTakeByArithmeticWhatTheirFlowsTake) {
   const char* given = std::getenv("SYNCLINE_CELLS");
   const int count = given != nullptr ? std::atoi(given) : 12;

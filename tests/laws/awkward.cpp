@@ -8,7 +8,7 @@
 namespace syncline {
 namespace {
 
-// Rows of a profile: values, changes after 1 to 200 ms, and perhaps a period.
+// A profile's rows: values that change after 1 to 200 ms, perhaps with a period.
 std::string profile(Draws& draws, const std::vector<double>& values) {
   std::ostringstream rows;
   double at_s = draws.one_in(2) ? 0 : 0.01;

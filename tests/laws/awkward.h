@@ -1,4 +1,4 @@
-// Small platforms on which little is equal, drawn by a number.
+// Small random platforms with unequal parts, drawn from a seed.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ class Draws {
 struct AwkwardPlatform {
   std::string path;
   int workers = 0;
-  bool changes = false;  // a profile of a link or of a host
+  bool changes = false;  // a link or a host has a profile
 };
 
-// Groups of workers, as nodes or without, each worker on a link of its own; links of groups shared,
-// duplex or FATPIPE. With `changing` there may be profiles of bandwidth and of speed, and hosts of
-// other speeds.
+// Groups of workers, which may be nodes, each worker on its own link; links of groups are shared,
+// duplex or FATPIPE. With `changing`, there may be profiles of bandwidth and speed, and hosts of
+// different speeds.
 AwkwardPlatform awkward_platform(Draws& draws, bool changing);
 
 }  // namespace syncline

@@ -1,6 +1,6 @@
-// Laws of `backup` (Chen et al. 2016): an update comes with the (n - b)-th of n gradients, the
-// others are dropped, and only what is applied counts. The times are those of a second program of
-// this file, without network or engine.
+// Laws of `backup` (Chen et al. 2016): an update takes place with the (n - b)-th of n gradients;
+// the others are dropped and do not count. A second program in this file, without network or
+// engine, computes the expected times.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
@@ -16,11 +16,11 @@ namespace syncline {
 namespace {
 
 constexpr double jitter = 0.3;
-constexpr double solo_s = 0.1;  // of an iteration
+constexpr double solo_s = 0.1;  // one iteration
 constexpr double slow_speed = 0.4;
-constexpr int six = 6;  // workers
+constexpr int six = 6;  // number of workers
 
-// Two workers on each node, of which the last one is slow, and next to no bytes.
+// Two workers on each node, the last node slow, and hardly any bytes to send.
 Options quick_network(int backups) {
   return {{"platform", star_platform({.nodes = 3,
                                       .workers_per_node = 2,
@@ -47,11 +47,12 @@ std::vector<double> starts_of(const Trace& trace) {
   return starts;
 }
 
-// By update: when it came. A worker whose gradient is too late begins anew at once.
+// The expected time of each update. A worker whose gradient is too late starts a new iteration at
+// once.
 std::vector<double> expected_updates(std::vector<double> begins, int backups, int updates) {
   struct At {
     int iteration = 0;
-    int read = 0;  // updates
+    int read = 0;  // number of updates that it has read
     double ready_s = 0;
   };
   const auto computing_s = [](int worker, int iteration) {
@@ -88,7 +89,7 @@ std::vector<double> expected_updates(std::vector<double> begins, int backups, in
   return times;
 }
 
-// When servers made the updates of each part of the model.
+// The times at which servers updated each part of the model.
 std::map<std::pair<int, int>, std::vector<double>> updates_of(const Trace& trace) {
   std::map<std::pair<int, int>, std::vector<double>> times;
   for (const Row& row : trace.rows) {
@@ -107,7 +108,7 @@ TEST(Backup, AnUpdateComesWithTheLastGradientThatIsAwaited) {
       Options options = quick_network(backups);
       options["fidelity"] = fidelity;
       const Trace trace = simulated(options).trace;
-      constexpr int updates = 15;  // every worker is still there: of 40 iterations and more
+      constexpr int updates = 15;  // all workers do 40 iterations or more
       const std::vector<double> expected = expected_updates(starts_of(trace), backups, updates);
       const auto parts = updates_of(trace);
       EXPECT_EQ(parts.size(), 6u) << "servers and buckets";
@@ -133,13 +134,13 @@ TEST(Backup, OnlyWhatIsAppliedCounts) {
         applied += row.verb == Verb::apply ? 1 : 0;
         dropped += row.verb == Verb::drop ? 1 : 0;
       }
-    constexpr double parts = 6;  // of a gradient: two servers and three buckets
+    constexpr double parts = 6;  // parts of a gradient: two servers and three buckets
     constexpr double batch = 10;
     EXPECT_NEAR(run.figures.throughput_samples_per_s,
                 applied / parts * batch / (window.to_s - window.from_s),
                 0.01 * run.figures.throughput_samples_per_s);
     EXPECT_EQ(dropped > 0, backups > 0);
-    // Each update is of all but the backups.
+    // Each update uses the gradients of all workers but the backups.
     const auto updates = static_cast<double>(run.figures.updates);
     double all = 0;
     for (const Row& row : run.rows("apply"))

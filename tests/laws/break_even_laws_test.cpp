@@ -1,4 +1,4 @@
-// Law 25 (tests/laws/README.md): where `explain` says that compression stops to pay, it does.
+// Law 25 (tests/laws/README.md): compression stops paying where `explain` says so.
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <set>
@@ -16,7 +16,7 @@ Options at_bandwidth(Options options, double times) {
   return options;
 }
 
-// Of one iteration that all begin together.
+// One iteration, which all workers begin together.
 double seconds_of(Options options) {
   options["fidelity"] = "step";
   options["iterations"] = "1";
@@ -24,7 +24,7 @@ double seconds_of(Options options) {
   return simulated(options).trace.end_s;
 }
 
-// What `explain` compares with.
+// The dense run that `explain` compares with.
 Options dense(Options options) {
   options.erase("compressor");
   options.erase("density");
@@ -33,8 +33,8 @@ Options dense(Options options) {
   return options;
 }
 
-// On awkward platforms, one to four buckets, all exchanges that carry lists. 5 % below a limit the
-// one is faster, 5 % above it the other.
+// On awkward platforms, with one to four buckets and all exchanges that carry lists: 5 % below a
+// limit one side is faster, 5 % above it the other.
 TEST(BreakEven, IsWithinFivePercentOfBisectionOrNotKnown) {
   const char* given = std::getenv("SYNCLINE_CELLS");
   const int count = given == nullptr ? 200 : std::atoi(given);

@@ -1,5 +1,5 @@
-// Law 29 (tests/laws/README.md): channels cut a message over rings, or trees, that leave a node by
-// a network card each.
+// Law 29 (tests/laws/README.md): channels cut a message over several rings or trees, each of which
+// leaves a node by another network card.
 #include <algorithm>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ const std::vector<Rails> several_cards{
      .inside_latency_s = 1.7e-6},
 };
 
-// 1.536 GB, which all shares divide.
+// 1.536 GB, divisible by all shares.
 constexpr std::uint64_t values = 384'000'000;
 constexpr double bytes = 4.0 * values;
 
@@ -44,7 +44,7 @@ std::string name_of(const Rails& rails) {
                      rails.cards);
 }
 
-// From the first that begins to the last that ends, in the first iteration.
+// From the first start to the last end of the first iteration's all-reduce.
 double exchange_s(const Simulated& run) {
   double from_s = run.trace.end_s;
   double to_s = 0;
@@ -56,7 +56,7 @@ double exchange_s(const Simulated& run) {
   return to_s - from_s;
 }
 
-// A node sends 2 (n - 1) / n of the bytes, over all of its cards at once.
+// A node sends 2 (n - 1) / n of the bytes, over all its cards at once.
 TEST(Law29, ARingTakesAllCardsOfANode) {
   for (const Rails& rails : several_cards)
     for (const char* fidelity : {"step", "flow"}) {
@@ -68,7 +68,7 @@ TEST(Law29, ARingTakesAllCardsOfANode) {
       EXPECT_GT(exchange_s(run), carried_s * (1 - precise)) << name_of(rails);
       EXPECT_LT(exchange_s(run), carried_s * 1.02) << name_of(rails);
       EXPECT_FALSE(run.below_its_bound()) << name_of(rails);
-      // All of it over one card.
+      // Everything over one card.
       options["channels"] = "1";
       EXPECT_NEAR(exchange_s(simulated(options)), rails.cards * carried_s,
                   0.01 * rails.cards * carried_s)
@@ -76,8 +76,8 @@ TEST(Law29, ARingTakesAllCardsOfANode) {
     }
 }
 
-// 2 (n - 1) / n of the bytes, at what all cards that GPUs leave by carry together. GPU g leaves by
-// card g * cards / gpus, so a card may have one of them, and the next one two.
+// 2 (n - 1) / n of the bytes, at the joint rate of all cards that GPUs use. GPU g uses card g *
+// cards / gpus, so the number of GPUs may differ by one between cards.
 TEST(Law29, ARingTakesAllCardsInEveryMixOfGpusAndCards) {
   for (const int nodes : {2, 3})
     for (int gpus = 1; gpus <= 8; ++gpus) {
@@ -118,7 +118,7 @@ TEST(Law29, InStepsAndInFlowsMixesTakeWhatTheirCardsCarry) {
     }
 }
 
-// The narrowest node, or way up, or line between sites, lets so much through.
+// The narrowest node, uplink, or line between sites limits the rate.
 TEST(Law29, ARingTakesWhatTheNarrowestNodeOrWayUpLetsThrough) {
   struct Narrow {
     std::string words;
@@ -140,7 +140,7 @@ TEST(Law29, ARingTakesWhatTheNarrowestNodeOrWayUpLetsThrough) {
            {"dgx:nodes=4:gpus=4:cards=3x400Gbps:rails=off:leaf=3:oversubscription=2", 16,
             3 * card_Bps / 2},
            {"dgx:nodes=3:gpus=4:cards=4x400Gbps:sites=3:line=1000Gbps:distance=1us", 12, 125e9},
-           // Two slots of 63 GB/s fill a card of 100, as one does not.
+           // Two slots of 63 GB/s fill a card of 100 GB/s; one slot does not.
            {"dgx:nodes=2:gpus=4:cards=1x800Gbps", 8, 100e9},
            {"dgx:nodes=2:gpus=8:cards=4x800Gbps", 16, 400e9}}) {
     Options options = one_bucket({});
@@ -186,13 +186,13 @@ TEST(Law29, EveryLinkCarriesItsShareOfTheBytes) {
     const Simulated run = simulated(one_bucket(rails));
     std::vector<double> sent(index(rails.workers()));
     for (const Row& row : run.rows("all-reduce"))
-      sent[index(row.rank)] += static_cast<double>(row.bytes_sent) / 2;  // iterations
+      sent[index(row.rank)] += static_cast<double>(row.bytes_sent) / 2;  // number of iterations
     for (const double by_one : sent)
       EXPECT_NEAR(by_one, 2 * (n - 1) / n * bytes, rails.cards * 2) << name_of(rails);
   }
 }
 
-// Whatever the size: where latencies count, where cards do, and in between.
+// At all sizes: where latencies dominate, where cards dominate, and in between.
 TEST(Law29, FlowsTakeAsLongAsStepsWithinThreePerCent) {
   for (const Rails& rails : several_cards)
     for (const std::uint64_t some : {3'000ul, 3'000'000ul, 60'000'000ul, 384'000'000ul}) {
@@ -209,7 +209,7 @@ TEST(Law29, FlowsTakeAsLongAsStepsWithinThreePerCent) {
     }
 }
 
-// More than 2,048 messages: here flows are fused.
+// More than 2,048 messages, so that flows are fused.
 TEST(Law29, FusedFlowsTakeAsLongAsSteps) {
   Rails rails{.gpus = std::vector<int>(12, 8)};
   for (const std::uint64_t some : {1'000'000ul, 30'000'000ul, 384'000'000ul})
@@ -240,7 +240,8 @@ TEST(Law29, OneCardOfANodeIsOneChannel) {
       options["channels"] = "1";
       EXPECT_EQ(chosen, trace_text(simulated(options).trace)) << exchange << ", " << name_of(rails);
     }
-  // Nor are there more where a ring is no faster for it: each worker's link is as narrow inside.
+  // Nor are there more channels where they would not make the ring faster: each worker's link
+  // inside is as narrow.
   Options options = one_bucket({.card_Bps = 5e10, .inside_Bps = 5e10});
   options["platform"] =
       star_platform({.nodes = 2, .workers_per_node = 4, .nic_Bps = 1e10, .bus_Bps = 5e9});
@@ -248,7 +249,7 @@ TEST(Law29, OneCardOfANodeIsOneChannel) {
                                   [](const Row& row) { return row.stage == 0; }));
 }
 
-// On rails, nothing crosses from one to another: cards of one place are on one switch.
+// With rails, nothing crosses from one rail to another: cards at the same position share a switch.
 TEST(Law29, ChannelsStayOnTheirRail) {
   std::vector<std::pair<Rails, std::string>> cells;
   for (const Rails& rails : {several_cards[0],
@@ -280,8 +281,8 @@ TEST(Law29, ChannelsStayOnTheirRail) {
   }
 }
 
-// Buckets follow each other, with compression, error feedback and accumulation, and hide behind
-// backward: as many bytes as over one card, sooner.
+// Buckets in sequence, with compression, error feedback and accumulation, hidden behind backward:
+// the bytes are those of one card, and the end comes earlier.
 TEST(Law29, BucketsAndMessagesAreTheSameInAnyChannels) {
   int faster = 0;
   const std::vector<Options> kinds{
@@ -315,10 +316,11 @@ TEST(Law29, BucketsAndMessagesAreTheSameInAnyChannels) {
       faster += several.iteration_s() < 0.99 * one.iteration_s() ? 1 : 0;
       EXPECT_FALSE(several.below_its_bound()) << name;
     }
-  EXPECT_GE(faster, 6);  // others hide all of it behind computation
+  EXPECT_GE(faster, 6);  // in the others computation hides everything
 }
 
-// The dense rival of a compressed scenario is a ring over all cards, whatever sends the messages.
+// The dense rival of a compressed scenario is a ring over all cards, whichever exchange the
+// scenario uses.
 TEST(Law29, TheRivalOfWhatHasNoChannelsGoesOverAllCards) {
   const auto rival_s = [](const char* exchange) {
     Options options = one_bucket(several_cards[0]);

@@ -1,4 +1,5 @@
-// Law 26 (tests/laws/README.md) of channels: the reference searches its own, by NCCL's definition.
+// Law 26 (tests/laws/README.md) for channels: the reference finds its own channels, by NCCL's
+// definition.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -28,11 +29,11 @@ TEST(Reference, AChannelComesInByOneCardAndGoesOutByOneThatNoOtherTakes) {
       std::ranges::sort(used);
       EXPECT_EQ(used, (std::vector{0, 1, 2}));
     }
-  EXPECT_TRUE(channels_of(nodes, {0, 0, 0, 0, 0, 0, 1, 2}).empty());  // one card of a node
+  EXPECT_TRUE(channels_of(nodes, {0, 0, 0, 0, 0, 0, 1, 2}).empty());  // one node has a single card
 }
 
-// SYNCLINE_CELLS=300 is the long form, of which two trees differ by 1 and 1.5 % with the
-// reference's own channels, whose order in nodes is another (README); with the program's all agree.
+// SYNCLINE_CELLS=300 is the long form. There, two trees differ by 1 and 1.5 % with the reference's
+// own channels, which order nodes differently (README); with the program's channels all agree.
 TEST(Reference, DrawnMachinesWithSeveralCardsTakeInStepsWhatTheReferenceSays) {
   const char* given = std::getenv("SYNCLINE_CELLS");
   const int count = given != nullptr ? std::atoi(given) : 30;

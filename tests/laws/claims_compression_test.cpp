@@ -1,6 +1,6 @@
-// What papers say of losses under compression, on handwritten digits with 8 workers, as our runs
-// have it: confirmed or not. The experiments error-feedback, quantised and cat show more of the
-// same; where methods compete, each has the rate that tune.cfg there chose for it.
+// Papers' claims about losses under compression, checked in our runs on handwritten digits with 8
+// workers: confirmed or not. The experiments error-feedback, quantised and cat show more. Where
+// methods compete, each uses the learning rate that the experiment's tune.cfg chose for it.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ double last_loss(const std::string& problem, const Options& more) {
 
 const Options topk_sgd{{"schedule", "topk-sgd"}, {"compressor", "topk"}, {"density", "0.01"}};
 
-// By seed, of three: how far TopK-SGD's loss at the end is above BSP's, as a part of that.
+// For each of three seeds: by what share TopK-SGD's final loss is above BSP's.
 std::vector<double> topk_above_bsp(const std::string& problem, const Options& setting,
                                    const Options& topk, const Options& bsp) {
   std::vector<double> all;
@@ -57,8 +57,8 @@ Options falling(const char* rate) {
   return {{"learning-rate", rate}, {"learning-rate-schedule", "cosine"}};
 }
 
-// Shi et al. 2019, Alistarh et al. 2018: it ends where BSP does. 2 % mean something where the least
-// loss is far from 0, as with these two problems.
+// Shi et al. 2019, Alistarh et al. 2018: TopK-SGD ends at BSP's loss. 2 % is a meaningful distance
+// where the least loss is far from 0, as in these two problems.
 TEST(Claims, TopkSgdEndsWithinTwoPercentOfBspWithThreeSeeds) {
   const Options thousand{{"iterations", "1000"}}, shards{{"skew", "0.1"}};
   for (const double above :
@@ -73,7 +73,7 @@ TEST(Claims, TopkSgdEndsWithinTwoPercentOfBspWithThreeSeeds) {
     EXPECT_NEAR(above, 0.006, 0.012);
 }
 
-// It bears twice the rate.
+// TopK-SGD tolerates twice the learning rate.
 TEST(Claims, TopkSgdEndsFarBelowBspWithMlpWithThreeSeeds) {
   for (const double above :
        topk_above_bsp("mlp", {}, {{"learning-rate", "2"}}, {{"learning-rate", "1"}}))
@@ -87,14 +87,14 @@ TEST(Claims, TopkAloneEndsFarAboveBspAtItsBestRateWithThreeSeeds) {
     EXPECT_NEAR(above, 0.12, 0.01);
 }
 
-// Not at the problem's rate, if it stays.
+// Not at the problem's learning rate if that stays constant.
 TEST(Claims, TopkSgdEndsFarAboveBspWhereShardsDifferAtAConstantRateWithThreeSeeds) {
   for (const double above : topk_above_bsp("least-squares", {{"skew", "0.1"}}, {}, {}))
     EXPECT_GT(above, 0.06);
 }
 
-// Alistarh et al. 2018: what is left of that goes to zero with the learning rate, if there is error
-// feedback; without, it stays.
+// Alistarh et al. 2018: with error feedback the remaining distance goes to zero with the learning
+// rate; without, it stays.
 TEST(Claims, ErrorFeedbackConvergesAsTheRateFallsAndTopkAloneDoesNotWithOneSeed) {
   for (const auto& [rate, iterations] : {std::pair("0.1", "400"), {"0.02", "2000"}}) {
     const Options setting{{"skew", "0.1"},
@@ -113,7 +113,7 @@ TEST(Claims, ErrorFeedbackConvergesAsTheRateFallsAndTopkAloneDoesNotWithOneSeed)
   }
 }
 
-// After every iteration: the largest distance of 4-bit QSGD's loss from BSP's, as a part of that.
+// The largest distance of 4-bit QSGD's loss from BSP's after any iteration, as a share of BSP's.
 double farthest_from_bsp(const std::string& problem, Options setting) {
   setting["evaluate-every"] = std::to_string(workers * batch);
   const std::vector<CurvePoint> dense = curve(digits(problem, setting));
@@ -127,16 +127,18 @@ double farthest_from_bsp(const std::string& problem, Options setting) {
   return farthest;
 }
 
-// Alistarh et al. 2017: four bits lose nothing. All along the curve, at the same rate.
+// Alistarh et al. 2017: four bits lose nothing. Checked along the whole curve, at the same learning
+// rate.
 TEST(Claims, FourBitsOfQsgdAreWithinOnePercentOfBspPerIterationWithThreeSeeds) {
   EXPECT_LT(farthest_from_bsp("softmax", {}), 0.005);
   for (const char* seed : {"1", "2", "3"})
     EXPECT_NEAR(farthest_from_bsp("mlp", {{"seed", seed}}), 0.0095, 0.003) << seed;
-  // Contradicted: where shards differ, steps are rough.
+  // Contradicted where shards differ: steps are rough there.
   EXPECT_NEAR(farthest_from_bsp("mlp", {{"skew", "0.1"}}), 0.2, 0.05);
 }
 
-// By seed, over those without a compressor, with rates that experiments/quantised/tune.cfg chose.
+// Iterations with the quantiser divided by those without, for each seed, with the learning rates
+// that experiments/quantised/tune.cfg chose.
 std::vector<double> iterations_to_a_tenth(const Options& quantiser) {
   std::vector<double> parts;
   for (const char* seed : {"1", "2", "3"}) {
@@ -168,9 +170,9 @@ TEST(Claims, FewerBitsTakeAsManyIterationsUntilVarianceIsLargeWithThreeSeeds) {
     EXPECT_NEAR(part, 0.41, 0.09);
 }
 
-// Khirirat et al. 2020: choosing how much to send at every step costs less than any fixed density,
-// in what communication is said to cost. That of a worker to a loss, by seed; rates are those that
-// experiments/cat/tune.cfg chose.
+// Khirirat et al. 2020: choosing at every step how much to send costs less than any fixed density,
+// in the paper's measures of communication cost. Here: one worker's cost up to a given loss, for
+// each seed, with the learning rates that experiments/cat/tune.cfg chose.
 struct Spent {
   double bits = 0;
   double affine = 0;
@@ -188,8 +190,8 @@ std::vector<Spent> spent(const std::string& problem, const Options& method) {
                                             {"evaluate-every", std::to_string(workers * batch)}})));
     Spent all;
     for (std::size_t i = 1; i < points.size(); ++i) {
-      // All are gathered by all; an element has 8 bytes. CAT's packets are full, but for fixed
-      // densities a part of one costs one.
+      // An all-gather among all workers; an element has 8 bytes. CAT's packets are full; with fixed
+      // densities a partly filled packet costs a whole one.
       const double elements =
           (points[i].bytes - points[i - 1].bytes) / (workers * (workers - 1)) / 8;
       const double packets = elements / packet_elements;
@@ -212,8 +214,8 @@ Options cat(const char* cost, const char* rate) {
   return {{"compressor", "cat"}, {"cost", cost}, {"learning-rate", rate}};
 }
 
-// Without error feedback what it sends under packets is what fits one, at every step: as good as
-// the fixed density that does, and no better.
+// Under packet costs and without error feedback, CAT sends exactly one packet at every step: as
+// good as the fixed density that fills one, and no better.
 TEST(Claims, CatIsOnePacketAlwaysWithoutErrorFeedbackWithThreeSeeds) {
   const Options setting{{"error-feedback", "off"}, {"until", "loss:1.19"}};
   const std::vector<Spent> chosen = spent("mlp", both(setting, cat("packet", "2.8"))),
@@ -238,8 +240,8 @@ TEST(Claims, CatCostsMoreThanAFixedDensityWithErrorFeedbackWithThreeSeeds) {
   }
 }
 
-// Confirmed where it goes on for long without: least squares, to a fifth of what is above the least
-// loss at the start.
+// Confirmed where training goes on for long without error feedback: least squares, down to a fifth
+// of the initial excess over the least loss.
 TEST(Claims, CatCostsLessThanAFixedDensityWithLeastSquaresWithThreeSeeds) {
   const Options setting{{"error-feedback", "off"}, {"until", "loss:0.302"}};
   const std::vector<Spent> affine = spent("least-squares", both(setting, cat("affine", "0.56"))),
@@ -249,8 +251,8 @@ TEST(Claims, CatCostsLessThanAFixedDensityWithLeastSquaresWithThreeSeeds) {
     EXPECT_NEAR(affine[seed].affine / three[seed].affine, 0.83, 0.11) << seed;
 }
 
-// Where cost is bits alone, its rule is to send the largest value and nothing else: the cheapest
-// way, if rates are large enough for it.
+// If only bits cost, CAT's rule sends just the largest value: the cheapest way, given large enough
+// learning rates.
 TEST(Claims, CatSendsOneValueWhereOnlyBitsCostWithOneSeed) {
   const std::vector<CurvePoint> points =
       curve(digits("mlp", {{"compressor", "cat"},

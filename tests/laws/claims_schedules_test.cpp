@@ -1,5 +1,5 @@
-// What papers say of schedules, held against what our runs say: each test asserts the verdict that
-// the experiments' READMEs record, so that a change either way fails.
+// Papers' claims about schedules, checked in our runs: each test asserts the verdict that the
+// experiments' READMEs record, so that a change in either direction fails.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <string>
@@ -33,8 +33,8 @@ Options ssp(Options options, const std::string& staleness) {
   return options;
 }
 
-// Ho et al. 2013: bounded staleness is sooner there than waiting for all. In its slow second a
-// worker falls 0.6 s behind, three iterations. Measured ratios: 0.43 and 0.66.
+// Ho et al. 2013: bounded staleness finishes sooner than BSP there. In its slow second a worker
+// falls 0.6 s behind, which is three iterations. Measured ratios: 0.43 and 0.66.
 TEST(Claims, SspIsSoonerThanBspWhereSlowSpellsAreShorterThanItsStalenessWithTwoSeeds) {
   for (const char* seed : {"1", "2"}) {
     Options options = softmax_until("0.2", experiments() + "/labs/stragglers/in-turn-8x1.xml");
@@ -47,7 +47,7 @@ TEST(Claims, SspIsSoonerThanBspWhereSlowSpellsAreShorterThanItsStalenessWithTwoS
   }
 }
 
-// Who never catches up sets the pace of all. Measured: 0.99 of BSP's seconds.
+// A worker that never catches up sets the pace of all. Measured: 0.99 of BSP's seconds.
 TEST(Claims, SspIsLevelWithBspWhereOneHostIsAlwaysSlowWithTwoSeeds) {
   for (const char* seed : {"1", "2"}) {
     Options options = softmax_until("0.15", star_platform({.nodes = 8, .slow_speed = 0.4}));
@@ -57,8 +57,7 @@ TEST(Claims, SspIsLevelWithBspWhereOneHostIsAlwaysSlowWithTwoSeeds) {
   }
 }
 
-// Xiao et al. 2022, on four nodes of four GPUs that take ResNet-50's time on 10 Gbit/s, and learn
-// digits.
+// Xiao et al. 2022, on four nodes of four GPUs with ResNet-50's time on 10 Gbit/s, learning digits.
 Options four_nodes(const std::string& schedule) {
   return {{"platform", "pcie-8x4-10gbe"}, {"workers", "16"}, {"model", "resnet50"},
           {"throughput", "253"},          {"batch", "16"},   {"jitter", "0.1"},
@@ -73,9 +72,9 @@ double card_bytes(const Simulated& run) {
   return most;
 }
 
-// Whatever the rate, with the schedules' defaults. Confirmed: faster than ASP (measured 3.9 times
-// the samples/s), a fourth of ASP's bytes. Staleness is limited where GPUs are alike (16 against
-// ASP's 22; with `staleness` 0 none), and on average more than ASP's (16 against 15).
+// At any learning rate, with the schedules' defaults. Confirmed: faster than ASP (measured 3.9
+// times the samples/s), with a fourth of ASP's bytes. If GPUs are alike, staleness is limited (16
+// against ASP's 22; none with `staleness` 0), and its mean is larger than ASP's (16 against 15).
 TEST(Claims, OfInhadHoldOnAlikeGpusButForTheMeanStalenessWithOneSeed) {
   const Simulated asp = simulated(four_nodes("asp"));
   const Simulated inhad = simulated(four_nodes("inhad"));
@@ -89,7 +88,7 @@ TEST(Claims, OfInhadHoldOnAlikeGpusButForTheMeanStalenessWithOneSeed) {
   EXPECT_EQ(simulated(tight).figures.staleness_max, 0);
 }
 
-// Seconds to the target, with what an experiment has chosen for it on other seeds.
+// Seconds to the target, with the settings that an experiment chose on other seeds.
 double chosen_s(const std::string& file, const std::string& who, const Options& but) {
   const Simulated run = simulated_section(experiments() + "/" + file, who, but);
   EXPECT_TRUE(run.trace.learned->target_s) << who << ", seed " << but.at("seed");
@@ -101,7 +100,7 @@ double inhad_s(const std::string& who, const std::string& seed) {
                   {{"seed", seed}, {"until", "loss:0.1"}});
 }
 
-// Confirmed: sooner than ASP. Open: whether sooner than all-reduce. Measured, with five seeds: 12.2
+// Confirmed: sooner than ASP. Open: whether sooner than all-reduce. Measured with five seeds: 12.2
 // s (11.9 to 14.4), ASP 37.7 (33.4 to 42.1), all-reduce 11.5 (10.6 to 15.2).
 TEST(Claims, OfInhadThatItConvergesFasterHoldAgainstAspAndAreOpenAgainstAllReduceWithThreeSeeds) {
   for (const char* seed : {"1", "2", "3"}) {
@@ -111,8 +110,8 @@ TEST(Claims, OfInhadThatItConvergesFasterHoldAgainstAspAndAreOpenAgainstAllReduc
   }
 }
 
-// Contradicted: with VGG-16's time and the cnn all-reduce is sooner. InHAD's best waits for all
-// there, and so learns the same with fewer samples/s. Measured ratio: 1.29, of 210 and 271
+// Contradicted: with VGG-16's time and the cnn, all-reduce is sooner. InHAD's best setting there
+// waits for all, and so learns the same at fewer samples/s. Measured ratio: 1.29, at 210 and 271
 // samples/s.
 TEST(Claims, OfInhadThatItConvergesFasterThanAllReduceFailWithACnnWithThreeSeeds) {
   for (const char* seed : {"1", "2", "3"})
@@ -120,8 +119,8 @@ TEST(Claims, OfInhadThatItConvergesFasterThanAllReduceFailWithACnnWithThreeSeeds
         << seed;
 }
 
-// Contradicted: where one GPU has a quarter of the speed, staleness is not limited. Only a worker's
-// own gradients are counted, and the others go on: measured 40, against ASP's 28.
+// Contradicted: with one GPU at a quarter of the speed, staleness is not limited. The limit counts
+// only a worker's own gradients, and the others go on: measured 40, against ASP's 28.
 TEST(Claims, OfInhadThatStalenessIsLimitedFailsWithASlowGpuWithOneSeed) {
   const auto on_slow = [](Options options) {
     options["platform"] = experiments() + "/inhad-vs-asp-vs-allreduce/one-slow-gpu.xml";
@@ -138,8 +137,9 @@ double accurate_s(const std::string& who, const std::string& seed) {
   return chosen_s("time-to-accuracy/time-to-accuracy.cfg", who, {{"seed", seed}});
 }
 
-// On 10 Gbit/s with VGG-16's bytes. Measured with five seeds: 4.6 s (4.1 to 5.8), and of those who
-// send all values local-sgd first, 11.9 (11.9 to 23.8), the others 33.5 to 49.5.
+// On 10 Gbit/s with VGG-16's bytes. Measured with five seeds: 4.6 s (4.1 to 5.8); of the schedules
+// that send all values, local-sgd is the fastest at 11.9 (11.9 to 23.8), the others take 33.5 to
+// 49.5.
 TEST(Claims, WithTopkBspIsAccurateInHalfOfTheSecondsOfAnyScheduleWithoutWithThreeSeeds) {
   for (const char* seed : {"1", "2", "3"}) {
     const double topk = accurate_s("bsp topk all alike", seed);

@@ -1,5 +1,5 @@
-// What the TopK paper (Shi et al., arXiv 1911.08772) says of what its operators choose from, as our
-// runs have it: confirmed or not. The experiment topk-contraction shows more of the same.
+// Claims of the TopK paper (Shi et al., arXiv 1911.08772) about the values that its operators
+// choose from, checked in our runs: confirmed or not. The experiment topk-contraction shows more.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* seeds[] = {"1", "2", "3"};
 
-// As experiments/topk-contraction has it, with the rates that its tune.cfg chose.
+// The setting of experiments/topk-contraction, with the learning rates that its tune.cfg chose.
 Options mlp(const char* density, const char* rate, const char* seed, const char* iterations) {
   return {{"learn", "mlp"},           {"platform", star_platform({.nodes = 16, .nic_Bps = 1e8})},
           {"throughput", "1000"},     {"batch", "8"},
@@ -29,9 +29,9 @@ Learned trained(const std::string& compressor, Options options) {
 }
 
 struct Shape {
-  double middle = 0;            // part of the values within a quarter of a deviation
-  double tails = 0;             // beyond three
-  double squares_in_tails = 0;  // of the sum of squares
+  double middle = 0;            // share of values within a quarter of a deviation
+  double tails = 0;             // share beyond three deviations
+  double squares_in_tails = 0;  // their share of the sum of squares
 };
 
 Shape shape(const Learned& run, int iteration) {
@@ -47,7 +47,7 @@ Shape shape(const Learned& run, int iteration) {
   return of;
 }
 
-// The part of the iterations.
+// The share of the iterations for which `holds` is true.
 template <class Holds>
 double part(const Learned& run, const Holds& holds) {
   double count = 0;
@@ -56,8 +56,9 @@ double part(const Learned& run, const Holds& holds) {
   return count / static_cast<double>(run.each_compressed.size());
 }
 
-// "Bell-shaped": gradients have one peak, but not that of a normal distribution, of which 19.7 %
-// lie within a quarter of a deviation, and 0.27 % with 2.9 % of the squares beyond three.
+// "Bell-shaped": gradients have one peak, but not that of a normal distribution, which has 19.7 %
+// of its values within a quarter of a deviation, and 0.27 % beyond three, with 2.9 % of the
+// squares.
 TEST(Claims, GradientsArePeakedAndHaveHeavyTailsWithThreeSeeds) {
   for (const char* seed : seeds) {
     const Learned gradients = trained("topk", mlp("1", "1", seed, "66"));
@@ -70,7 +71,7 @@ TEST(Claims, GradientsArePeakedAndHaveHeavyTailsWithThreeSeeds) {
   }
 }
 
-// Since what is large is sent and what is small adds up. It is no bell: the peak stays twice as
+// Large values are sent and small ones add up. The result is not a bell: the peak stays twice as
 // high as that of a normal distribution.
 TEST(Claims, ResidualsTakeTheTailsAwayAndNotThePeakWithThreeSeeds) {
   for (const char* seed : seeds) {
@@ -84,7 +85,8 @@ TEST(Claims, ResidualsTakeTheTailsAwayAndNotThePeakWithThreeSeeds) {
   }
 }
 
-// Confirmed, with room: what is kept is several times what even the square says.
+// Confirmed with room to spare: the share kept is several times what even the square of the bound
+// says.
 TEST(Claims, TheSquareOfTheBoundHoldsInEveryIterationWithThreeSeeds) {
   for (const auto& [density, rate] : {std::pair("0.001", "4"), {"0.01", "2"}, {"0.1", "1"}})
     for (const char* seed : seeds) {
@@ -99,7 +101,7 @@ TEST(Claims, TheSquareOfTheBoundHoldsInEveryIterationWithThreeSeeds) {
     }
 }
 
-// "Near k": only where k is not small against the values.
+// "Near k" holds only if k is not small compared with the number of values.
 TEST(Claims, GaussianKSelectsAboutKOfTenPercentWithThreeSeeds) {
   for (const char* seed : seeds) {
     const Compressed all = trained("gaussiank", mlp("0.1", "1", seed, "200")).compressed;
@@ -107,8 +109,8 @@ TEST(Claims, GaussianKSelectsAboutKOfTenPercentWithThreeSeeds) {
   }
 }
 
-// Contradicted: what the third threshold selects is sent whatever it is, and it may be nothing. The
-// shape is the same then next time.
+// Contradicted: the selection of the third threshold is sent whatever its size, and it may be
+// empty. The next message then has the same shape.
 TEST(Claims, GaussianKMaySendNothingOfOneInAThousandWithThreeSeeds) {
   for (const char* seed : seeds) {
     const Learned gaussian = trained("gaussiank", mlp("0.001", "1", seed, "400"));
@@ -119,13 +121,13 @@ TEST(Claims, GaussianKMaySendNothingOfOneInAThousandWithThreeSeeds) {
   }
 }
 
-// Where the thresholds of Gaussian_k's messages went: sums over those that changed alike after the
-// first mask and after the second. Simulations are processes of their own, so these are in memory
-// that they share.
+// How the thresholds of Gaussian_k's messages moved: sums over messages whose threshold changed in
+// the same way after the first and after the second mask. In shared memory, because simulations run
+// in processes of their own.
 struct Walks {
   static constexpr std::array<double, 3> changes{1, 1.5, 0.5};
   struct Sums {
-    double messages = 0, sent = 0, deviations = 0;  // at which the threshold ended
+    double messages = 0, sent = 0, deviations = 0;  // deviations: where the threshold ended
   };
   Sums sums[changes.size()][changes.size()] = {};
   double messages = 0, sent = 0, wanted = 0;
@@ -138,7 +140,8 @@ struct Walks {
   }
 };
 
-// The compressor, whose thresholds are walked again beside it, by what is above them.
+// The compressor, with the walk of its thresholds repeated next to it by counting what is above
+// them.
 Compressor walked(Walks& walks) {
   Compressor compressor = Registered<Compressor>::find("gaussiank");
   compressor.cpu.encode = [&walks, encode = compressor.cpu.encode, promise = compressor.promise](
@@ -192,10 +195,10 @@ Walks walks_of(Options options) {
   return result;
 }
 
-// At density 0.01 thresholds begin at 2.58 deviations. Few messages are within the band there; most
-// grow to 3.86. Those that have too few there are halved, to 1.93, and what that selects is sent:
-// eight times what was asked for, and most of what is sent. Others grow again, to 5.8, and send
-// nearly nothing.
+// At density 0.01 thresholds begin at 2.58 deviations. Few messages are within the band there; for
+// most the threshold grows to 3.86. Of these, messages with too few values halve it to 1.93, and
+// send what that selects: eight times k, and most of all that is sent. The others grow it again, to
+// 5.8, and send nearly nothing.
 TEST(Claims, GaussianKSendsMostWhereItsThresholdGoesUpAndDownWithThreeSeeds) {
   for (const char* seed : seeds) {
     Walks walks = walks_of(mlp("0.01", "2", seed, "400"));
@@ -211,7 +214,8 @@ TEST(Claims, GaussianKSendsMostWhereItsThresholdGoesUpAndDownWithThreeSeeds) {
   }
 }
 
-// Four times what was asked for at the problem's default rate: half of the messages go up and down.
+// At the problem's default learning rate four times k is sent: for half of the messages the
+// threshold goes up and down.
 TEST(Claims, GaussianKSendsFourTimesKAtTheDefaultRateWithOneSeed) {
   Walks walks = walks_of(mlp("0.01", "0.5", "1", "400"));
   EXPECT_NEAR(walks.sent / walks.wanted, 4, 0.3);

@@ -1,5 +1,6 @@
-// Laws 37 and 38 (tests/laws/README.md): how long an iteration takes by the schedule's own function
-// and by arithmetic is how long it takes in steps, also for schedules that somebody adds.
+// Laws 37 and 38 (tests/laws/README.md): the schedule's own function (`explain`) and arithmetic
+// (`fidelity = analytic`) give the same seconds per iteration as a run in steps, also for schedules
+// that a user adds.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -15,7 +16,7 @@
 namespace syncline {
 namespace {
 
-// As bsp, but nothing is sent before all of backward has ended.
+// Like bsp, but sends nothing before backward has ended.
 void late_averages(Worker& worker) {
   while (worker.next_iteration()) {
     worker.forward();
@@ -28,7 +29,7 @@ void late_averages(Worker& worker) {
   }
 }
 
-// And twice.
+// Like `late`, but averages twice.
 void two_averages(Worker& worker) {
   while (worker.next_iteration()) {
     worker.forward();
@@ -43,7 +44,7 @@ void two_averages(Worker& worker) {
   }
 }
 
-// As `late`, but it waits for each bucket, and averages twice in every second iteration.
+// Like `late`, but waits for each bucket, and averages twice in every second iteration.
 void patient_averages(Worker& worker) {
   for (int i = 1; worker.next_iteration(); ++i) {
     worker.forward();
@@ -58,7 +59,7 @@ void patient_averages(Worker& worker) {
   }
 }
 
-// In one of three iterations.
+// Averages in one of three iterations.
 void irregular_averages(Worker& worker) {
   for (int i = 0; worker.next_iteration(); ++i) {
     worker.forward();
@@ -86,7 +87,7 @@ const Schedule& schedule_of(const Options& options) {
   return name == "late" ? late : name == "twice" ? twice : Registered<Schedule>::find(name);
 }
 
-// Options have the schedule "bsp" where it is not registered.
+// Replaces a schedule that is not registered by "bsp".
 Options registered(Options options) {
   if (options.at("schedule") == "late" || options.at("schedule") == "twice")
     options["schedule"] = "bsp";
@@ -97,7 +98,7 @@ Simulated run(const Options& options) {
   return simulated_by(schedule_of(options), registered(options));
 }
 
-// Here `explain` said the same of all three, once: 0.228521 s, a bound of 0.169288 s and 109,120
+// Once, `explain` said the same of all three: 0.228521 s, a bound of 0.169288 s and 109,120
 // messages.
 TEST(Law37, SchedulesThatSomebodyAddsAreExplainedAsTheyRun) {
   struct Known {
@@ -128,8 +129,8 @@ TEST(Law37, SchedulesThatSomebodyAddsAreExplainedAsTheyRun) {
   }
 }
 
-// By hand: 0.252864 s of computation and 1.5 averages of 0.153055 s. With `overlap = off` the
-// engine stood still, and `explain` refused; without overlap it had one average.
+// By hand: 0.252864 s of computation and 1.5 averages of 0.153055 s. Once, the engine hung with
+// `overlap = off`, and `explain` refused the schedule; without overlap it counted one average.
 TEST(Law37, AScheduleThatWaitsForEachBucketIsExplainedAsItRunsWithOverlapOffToo) {
   for (const char* overlap : {"on", "off"}) {
     Options options{{"platform", "pcie-8x4-10gbe"},
@@ -185,7 +186,7 @@ void draw_averages(reference::Draw& draw, const std::string& schedule, Options& 
     options["device"] = cost_table(draw.one_of<double>({1e-9, 1e-8}), 1e-9);
   } else {
     options["exchange"] = draw.one_of<std::string>({"ring", "tree", "halving-doubling", "ps"});
-    if (options["exchange"] == "ps")  // what goes to servers slows no computation
+    if (options["exchange"] == "ps")  // transfers to servers do not slow computation down
       options["overlap-slowdown"] = "0";
   }
   if (schedule != "local-sgd")
@@ -227,15 +228,15 @@ DrawnCell drawn_cell(int seed) {
   return {star, options};
 }
 
-// How far arithmetic may be off, in parts, and why.
+// The allowed relative error of arithmetic, and why.
 double allowed(const DrawnCell& cell) {
   const bool ring = cell.has("exchange", "ring") || cell.has("schedule", "fsdp");
   const bool of_groups = cell.has("replica", "node") || cell.has("shard", "node");
-  // Alike workers begin a ring together, and nothing else shares its links.
+  // Equal workers begin a ring together, and nothing else uses its links.
   if (ring && cell.alike() && !of_groups)
     return 1e-6;
-  // Ranks that take part in fewer steps go ahead to the next bucket, and with unequal hosts the
-  // fast ones have done their first steps, or have a bucket at servers, before the slow one comes.
+  // Ranks with fewer steps go ahead to the next bucket. With unequal hosts, fast ones have done
+  // their first steps, or have a bucket at servers, before the slow one arrives.
   const bool power_of_two = (cell.workers() & (cell.workers() - 1)) == 0;
   if (cell.has("exchange", "halving-doubling") && !(power_of_two && cell.alike()))
     return cell.alike() ? 0.15 : 0.3;
@@ -265,7 +266,7 @@ TEST(Law37, IterationsTakeInStepsWhatTheScheduleAndArithmeticSay) {
   EXPECT_LE(far, 0.05 * count);
 }
 
-// The first host has a second core for compression, and the others, as fast, have none.
+// The first host has a second core for compression; the others are as fast but have none.
 TEST(Law37, WhoHasNoSecondCoreIsWaitedFor) {
   std::ifstream file(star_platform({.nodes = 4, .zones = true}));
   std::string xml((std::istreambuf_iterator<char>(file)), {});
@@ -279,12 +280,12 @@ TEST(Law37, WhoHasNoSecondCoreIsWaitedFor) {
                         {"device", cost_table(2e-8, 1e-9)},
                         {"fidelity", "step"}};
   const double ran_s = simulated(options).iteration_s();
-  EXPECT_GT(ran_s, 0.1 + 2 * 0.02);  // 1e6 values of each bucket on the core that computes
+  EXPECT_GT(ran_s, 0.1 + 2 * 0.02);  // 1e6 values per bucket, on the core that computes
   EXPECT_NEAR(predicted(options).iteration_s, ran_s, 1e-6 * ran_s);
 }
 
-// Iterations that are alike are passed over together: what is under way for 9,999 of them takes no
-// longer to work out than for nine, and as long.
+// Equal iterations are skipped together: 9,999 of them beside a transfer take no longer to simulate
+// than nine, and the seconds are exact.
 TEST(Law37, LongRoundsAreAsExactAsShortOnes) {
   Options options{{"platform", star_platform({.nodes = 4, .nic_Bps = 1e6})},
                   {"model", model_of({1'000'000, 500'000})},
@@ -297,13 +298,13 @@ TEST(Law37, LongRoundsAreAsExactAsShortOnes) {
     options["local-steps"] = steps;
     options["average-delay"] = delay;
     const double rounds_s = std::atof(steps) * 0.1;
-    // All of the average hides, and it is compressed, read and applied beside.
+    // Computation hides the whole average, which is compressed, read and applied in the background.
     EXPECT_NEAR(predicted(options).iteration_s * std::atof(steps), rounds_s + 1.5e6 * 2.4e-8, 1e-6)
         << steps;
   }
 }
 
-// It is said to have rounds of one iteration, and has an average in every third.
+// This schedule claims rounds of one iteration, but averages in every third.
 TEST(Law37, WhatDiffersFromRoundToRoundIsNotKnown) {
   const Options options{
       {"platform", star_platform({})}, {"model", model_of({1000})}, {"schedule", "bsp"}};
@@ -318,11 +319,11 @@ TEST(Law38, AnalyticRunsTakeWhatStepsTakeAndMoveTheSameBytes) {
   const int count = given != nullptr ? std::atoi(given) : 40;
   int exact = 0;
   int far = 0;
-  int apart = 0;  // averages in groups beside others are refused
+  int apart = 0;  // averages in groups next to others: refused
   for (int seed = 0; seed < count; ++seed) {
     DrawnCell cell = drawn_cell(1000 + seed);
     cell.options["jitter"] = seed % 2 == 0 ? "0" : "0.1";
-    if (cell.has("exchange", "alltoall"))  // which works between its steps, and is refused
+    if (cell.has("exchange", "alltoall"))  // works between its steps: refused
       cell.options["exchange"] = "allgather";
     std::string text = std::to_string(seed) + ":";
     for (const auto& [name, value] : cell.options)
@@ -340,10 +341,11 @@ TEST(Law38, AnalyticRunsTakeWhatStepsTakeAndMoveTheSameBytes) {
       continue;
     }
     const double off = analytic.iteration_s() / stepped.iteration_s() - 1;
-    // Jitter makes hosts unequal for an iteration: fast ranks go ahead where an exchange lets them.
+    // Jitter makes hosts unequal for an iteration: fast ranks go ahead where the exchange lets
+    // them.
     EXPECT_NEAR(off, 0, cell.has("jitter", "0") ? allowed(cell) : std::max(allowed(cell), 0.05))
         << text;
-    far += allowed(cell) <= 0.02 && std::abs(off) > 0.01 ? 1 : 0;  // of those that may be near
+    far += allowed(cell) <= 0.02 && std::abs(off) > 0.01 ? 1 : 0;  // of those that should be near
     if (cell.has("overlap-slowdown", "0")) {
       EXPECT_NEAR(analytic.figures.compute_s, stepped.figures.compute_s, 1e-9) << text;
     }
@@ -358,8 +360,8 @@ TEST(Law38, AnalyticRunsTakeWhatStepsTakeAndMoveTheSameBytes) {
   EXPECT_LE(apart, 0.1 * count);
 }
 
-// An iteration of one bucket: the last worker's computation, then the exchange. The draws are those
-// of the engine, one of each worker and iteration.
+// An iteration with one bucket: the last worker's computation, then the exchange. The draws are the
+// engine's, one per worker and iteration.
 TEST(Law38, EachIterationWaitsForItsLastWorker) {
   const Options options{{"platform", star_platform({.nodes = 5, .slow_speed = 0.9})},
                         {"model", model_of({1'000'000})},
@@ -380,7 +382,7 @@ TEST(Law38, EachIterationWaitsForItsLastWorker) {
     for (int worker = 0; worker < 5; ++worker)
       last_s = std::max(
           last_s, alone_s / (worker == 4 ? 0.9 : 1) * jitter_factor(0.2, 7, worker, iteration));
-    seconds += last_s + 8 * (4e6 / 5 / 1e9 + 2e-5);  // of 1 GB/s cards and 10 us each
+    seconds += last_s + 8 * (4e6 / 5 / 1e9 + 2e-5);  // cards of 1 GB/s and 10 us each
   }
   EXPECT_NEAR(ran.trace.end_s, seconds, 1e-6 * seconds);
 }

@@ -1,5 +1,5 @@
-// Laws of what a run that learns measures of its messages and of its staleness: papers' bounds, and
-// figures that other figures imply.
+// Laws of what a learning run measures of its messages and its staleness: the bounds of papers, and
+// figures that follow from other figures.
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace syncline {
 namespace {
 
-// Several workers per node, several buckets, and not all nodes are as fast.
+// Several workers per node, several buckets, and nodes of unequal speed.
 Options compressed_lesson(const std::string& schedule, const std::string& compressor) {
   Options options{
       {"platform",
@@ -93,7 +93,7 @@ TEST(Measured, MeansOfAllAreThoseOfTheIterations) {
   }
 }
 
-// 6 workers, three buckets and their biases, 40 iterations; draws are the same for all workers.
+// 6 workers, three buckets and their biases, 40 iterations; all workers have the same draws.
 TEST(Measured, ContractionOfRandomChoiceIsItsBoundInTheMean) {
   for (const char* density : {"0.1", "0.5"}) {
     const Learned run = learned(compressed_lesson("bsp", "randomk"), {{"density", density},
@@ -125,7 +125,7 @@ TEST(Measured, VarianceOfQsgdIsBelowItsBound) {
           if (std::string(norm) == "max") {
             EXPECT_FALSE(all.bits_bound);
           } else if (few_levels || std::string(bits) == "4") {
-            // Within s = sqrt(n), the terms that the paper leaves out are small.
+            // Within s = sqrt(n) the terms that the paper neglects are small.
             const bool holds =
                 few_levels || std::string(bucket) == "512" || std::string(coding) == "dense";
             EXPECT_EQ(all.bits_bound.has_value(), holds) << bits << bucket << coding;
@@ -158,7 +158,7 @@ TEST(Measured, HistogramsAddUpToOneAndFollowTheRun) {
         EXPECT_NEAR(sum, 1, 1e-9) << schedule << iteration;
     }
     ASSERT_GE(iterations.size(), 5U) << schedule;
-    if (schedule != std::string("inhad")) {  // where nodes count their gradients
+    if (schedule != std::string("inhad")) {  // there, nodes count their gradients
       EXPECT_EQ(std::vector(iterations.begin(), iterations.begin() + 5),
                 (std::vector<int>{0, 1, 2, 4, 8}))
           << schedule;
@@ -173,8 +173,8 @@ TEST(Measured, IsNothingWhereNothingIsCompressed) {
   EXPECT_TRUE(run.histogram.empty());
 }
 
-// What the learner sees of staleness is what the rows of the trace say, each part of a gradient by
-// its values.
+// The learner's staleness equals that in the rows of the trace, with each part of a gradient
+// weighted by its number of values.
 TEST(Measured, StalenessIsThatOfTheTrace) {
   for (const char* schedule : {"asp", "ssp", "inhad"})
     for (const char* compressor : {"none", "topk"}) {
@@ -207,7 +207,7 @@ TEST(Measured, StalenessOfWhoAveragesIsNone) {
   }
 }
 
-// Workers that take turns: all but one of their updates come between reading and applying.
+// Workers take turns: between reading and applying, every other worker makes one update.
 TEST(Measured, StalenessOfAlikeAspWorkersIsThatOfTheOthers) {
   Options options = compressed_lesson("asp", "none");
   options["platform"] = star_platform({.nodes = 4, .servers = 2});

@@ -1,4 +1,4 @@
-// Law 6 (tests/laws/README.md): bytes that move are exactly those of the compressor, and
+// Law 6 (tests/laws/README.md): the bytes moved are exactly those of the compressor, and the
 // seconds of compression exactly those of the cost table.
 #include <algorithm>
 #include <cmath>
@@ -76,7 +76,7 @@ std::vector<std::tuple<Verb, int, int, int, std::uint64_t, std::uint64_t>> trans
   return all;
 }
 
-// Four nodes of two; buckets of one tensor each whose messages can be cut evenly.
+// Four nodes of two workers; buckets of one tensor each, whose messages can be cut evenly.
 Options four_nodes_of_two() {
   return {{"platform", star_platform({.nodes = 4, .workers_per_node = 2, .bus_latency_s = 1e-6})},
           {"model", model_of({1'280'000, 2'560'000})},
@@ -145,16 +145,16 @@ TEST(Law6, EveryExchangeSendsWhatItsPaperCounts) {
 
 TEST(Law6, BytesOnEveryLinkAreThosePredicted) {
   Options base = four_nodes_of_two();
-  base["model"] = model_of({1'000'003, 70, 33'333});  // nothing divides
+  base["model"] = model_of({1'000'003, 70, 33'333});  // nothing divides these
   base["dense-below"] = "100";
   for (const char* compressor : {"topk", "qsgd", "randomk", "efsign"})
     for (const Options& options : everywhere(base, compressor)) {
       if (options.at("schedule") == "inhad")
-        continue;  // how often nodes are asked depends on the run
+        continue;  // the number of requests to a node depends on the run
       const std::map<std::string, double> links = predicted(options).link_bytes;
       double carried = 0;
       const Simulated run = simulated(options);
-      double iterations = 0;  // 10 after one of warm-up, or as many whole rounds as that needs
+      double iterations = 0;  // 10 after one of warm-up, or more to fill whole rounds
       for (const Row& row : run.rows("forward"))
         iterations = std::max(iterations, row.iteration + 1.0);
       for (const LinkUse& link : run.trace.links) {
@@ -167,12 +167,12 @@ TEST(Law6, BytesOnEveryLinkAreThosePredicted) {
 }
 
 TEST(Law6, AddableMessagesMoveLikeDenseGradients) {
-  // A free compressor that sends half of the values, without indices: row by row the same transfers
-  // as of a dense model of half the size.
+  // A free compressor that sends half of the values without indices must give, row by row, the
+  // transfers of a dense model of half the size.
   const Star star{.nodes = 3, .workers_per_node = 2, .bus_latency_s = 1e-6};
   Options base{{"platform", star_platform(star)},
                {"device", cost_table(0, 0)},
-               {"host-memory-bandwidth", "1e15"},  // adding costs nothing either
+               {"host-memory-bandwidth", "1e15"},  // adding must cost nothing either
                {"jitter", "0.2"},
                {"bucket-bytes", "0"}};
   for (Options options : everywhere(base, "randomk")) {
@@ -250,7 +250,7 @@ TEST(Law6, InhadsSumsAreMessagesAndCopiesInTheNodeAreNot) {
       if (row.rank >= 6 && row.rank < 8) {
         EXPECT_EQ(row.bytes_sent, share(pulled, 2, row.rank - 6)) << pull;
       }
-    for (const Row& row : run.rows("take"))  // a node's first worker shares its host with the node
+    for (const Row& row : run.rows("take"))  // a node's first worker shares the node's host
       EXPECT_TRUE(row.bytes_sent + row.bytes_received == 0 ||
                   row.bytes_sent + row.bytes_received == 4 * 400'001u);
   }
@@ -268,7 +268,7 @@ TEST(Law6, SmallTensorsAreSentAsTheyAre) {
   for (const Row& row : some.rows("all-reduce"))
     EXPECT_NEAR(static_cast<double>(row.bytes_received), 2.0 * 3 / 4 * 4 * 999, 2);
   EXPECT_FALSE(some.rows("all-reduce").empty());
-  // All tensors are small: the trace is that of dense gradients.
+  // All tensors are below the limit, so the trace is that of dense gradients.
   options["dense-below"] = "1000000";
   const Simulated all_small = simulated(options);
   const Simulated dense = simulated(
@@ -277,7 +277,7 @@ TEST(Law6, SmallTensorsAreSentAsTheyAre) {
 }
 
 TEST(Law6, InhadCompressesNothingWhereAllTensorsAreSmall) {
-  // Servers and aggregators too: no row, not even one of zero seconds.
+  // Also for servers and aggregators: no row at all, not even one of zero seconds.
   const Options options{{"platform", star_platform({.nodes = 3, .workers_per_node = 2})},
                         {"model", model_of({300'000, 100'001})},
                         {"schedule", "inhad"},
@@ -322,7 +322,7 @@ TEST(Law6, VaryingMessageSizesHaveTheTargetMean) {
   }
 }
 
-// Compute, encode, n - 1 steps of a message each, decode what n have sent.
+// Compute, encode, n - 1 steps of one message each, decode n messages.
 TEST(TopKSgd, TakesTheSumOfItsPartsWithoutOverlap) {
   const double parameters = 8'000'000;
   for (const int n : {2, 3, 8})
@@ -380,7 +380,7 @@ TEST(Compression, FreeCompressionOnAFreeNetworkChangesOnlyBytes) {
       const bool only_sparse = options["schedule"] == "topk-sgd";
       if (only_sparse)
         options["schedule"] = "bsp";
-      if (only_sparse || merges_lists)  // these do not run without a compressor
+      if (only_sparse || merges_lists)  // these need a compressor
         options["exchange"] = "ring";
       same_but_for_bytes(run, simulated(options), about);
     }

@@ -137,7 +137,7 @@ TEST(Law11, PartsOfACompressedIterationAddUpToIt) {
 }
 
 TEST(Law11, WorkInsideAnExchangeIsNotCountedAsComputation) {
-  // On one core, merging in the middle of an exchange shares the device with backward.
+  // With one core, merging during an exchange competes with backward for the device.
   for (const char* exchange : {"gtopk", "oktopk", "alltoall", "hitopk", "hierarchical"}) {
     const Figures figures = simulated(four_buckets({exchange, "topk"}, 1, 3e-9, 3e-9, 2)).figures;
     EXPECT_NEAR(figures.compute_s, 0.1, 1e-6) << exchange;
@@ -243,7 +243,7 @@ std::vector<std::pair<std::string, std::string>> three_platforms() {
                               .bus_latency_s = 3e-6})}};
 }
 
-// What the user would run without compression: the same exchange, if it adds dense gradients.
+// The user's alternative without compression: the same exchange if it adds dense gradients.
 Options rival_of(Options options) {
   for (const char* own : {"density", "compressor"})
     options.erase(own);
@@ -255,7 +255,7 @@ Options rival_of(Options options) {
 
 // HiTopK compresses inside its exchange and decompresses much after it. With several buckets, the
 // decompression of one bucket and the compression of the next share the core, which the closed form
-// leaves out.
+// does not model.
 bool outside_closed_form(const std::string& exchange) {
   return exchange == "hitopk";
 }
@@ -269,7 +269,7 @@ TEST(BreakEven, IsWhereTheSimulatedRunsTakeTheSameTime) {
         if (overlaps && outside_closed_form(exchange))
           continue;
         const std::string about = platform + " " + exchange + " overlap " + overlap;
-        // Compression must cost something, or it pays at any bandwidth.
+        // Compression must cost something, otherwise it pays at any bandwidth.
         Options options{{"platform", path},
                         {"fidelity", "step"},
                         {"model", model_of({8'000'000, 6'000'000, 9'000'000})},
@@ -317,10 +317,9 @@ TEST(BreakEven, CompressionCanPayAboveABandwidth) {
   }
 }
 
-// `explain` once said "slower at any bandwidth" where only the lowest and the highest are: it
-// looked at these two alone. Gathered messages have more bytes than a ring (which decides at the
-// low end), fewer steps (which decides between), and their reading comes last (which decides at the
-// high end).
+// Once, `explain` said "slower at any bandwidth" where only the lowest and the highest are, because
+// it looked only at these two. Gathered messages have more bytes than a ring (decides at the low
+// end), fewer steps (decides in between), and are decoded at the end (decides at the high end).
 TEST(BreakEven, CompressionCanPayBetweenTwoBandwidths) {
   Options options{{"platform", star_platform({.nodes = 16, .nic_latency_s = 2e-4})},
                   {"model", model_of({16'000'000, 8'000'000, 8'000'000, 16'000'000})},
@@ -362,7 +361,8 @@ TEST(ClosedForms, AreWithinFivePercentWithoutOverlap) {
                               {"overlap", "off"},
                               {"bucket-bytes", "all"}};
         const double ratio = predicted(options).iteration_s / simulated(options).iteration_s();
-        // A tree's ranks wait for each other, so its latencies are more than any one rank's own.
+        // Ranks of a tree wait for each other, so the tree takes more latencies than any one rank
+        // pays.
         EXPECT_GT(ratio, compressed.exchange == "tree" ? 0.6 : 0.95)
             << platform << " " << about(options) << " of " << parameters;
         EXPECT_LT(ratio, 1.05) << platform << " " << about(options) << " of " << parameters;

@@ -1,5 +1,4 @@
-// Least squares converge as theory says, because a quadratic loss leaves no room for another
-// answer.
+// Least squares converge as theory predicts: a quadratic loss leaves no room for another answer.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -38,7 +37,7 @@ Objective objective_of(const Scenario& scenario, Data& data) {
                                               scenario.seed);
 }
 
-// Of the loss over the least one, from point to point of the curve.
+// The excess over the least loss, at each point of the curve.
 std::vector<double> excesses(const Simulated& run, double least) {
   std::vector<double> all;
   for (const CurvePoint& point : run.trace.learned->curve)
@@ -50,7 +49,7 @@ struct Known {
   double least_loss = 0;
   double greatest = 0;
   double least = 0;
-  int count = 0;  // of training samples
+  int count = 0;  // number of training samples
 };
 
 Known known() {
@@ -76,8 +75,8 @@ TEST(LeastSquares, GoDownByAFactorPerStepAndDirection) {
     return std::pow(all.at(static_cast<std::size_t>(to)) / all.at(static_cast<std::size_t>(from)),
                     1.0 / (to - from));
   };
-  // Small rates: the flattest direction is what is left. Large ones: the steepest, for as long as
-  // the loss is less than 1,000 times that of the start.
+  // With small rates the flattest direction remains; with large ones the steepest dominates, until
+  // the loss is 1,000 times the initial one.
   const double small = 0.5 / problem.greatest;
   EXPECT_NEAR(factor_with(small, 60, 90), std::pow(1 - small * problem.least, 2), 2e-3);
   for (const double part : {1.95, 2.05}) {
@@ -86,8 +85,8 @@ TEST(LeastSquares, GoDownByAFactorPerStepAndDirection) {
   }
 }
 
-// A gradient at the parameters of tau applications ago: x' = x - weight * H x(tau ago) is stable
-// for weights below 2 sin(pi / (4 tau + 2)) / (greatest curvature).
+// With a gradient taken at the parameters of tau updates ago, x' = x - weight * H x(tau ago) is
+// stable for weights below 2 sin(pi / (4 tau + 2)) / (greatest curvature).
 TEST(LeastSquares, OfAspAreStableBelowARateThatFallsWithStaleness) {
   const Known problem = known();
   for (const int workers : {2, 3, 6, 9}) {
@@ -129,8 +128,8 @@ void averages_late(Worker& worker) {
   worker.finish_averages();
 }
 
-// The same bound as above, with tau = 1: half of that of bsp. Once, a late average was learned as
-// if it were of the moment of its step, and so stable to the rate of bsp.
+// The same bound as above with tau = 1: half of that of bsp. Once, a late average was applied as if
+// it were made in its own step, and so was stable up to the rate of bsp.
 TEST(LeastSquares, OfLateAveragesAreStableToHalfTheRateOfBsp) {
   const Known problem = known();
   const Schedule late{.name = "late", .sentence = "", .worker = averages_late};

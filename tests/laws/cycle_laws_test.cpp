@@ -1,5 +1,5 @@
-// Law 34 (tests/laws/README.md): with fusion-cycle a gradient goes out when the cycle ends in which
-// it was made.
+// Law 34 (tests/laws/README.md): with fusion-cycle a gradient is sent at the end of the cycle in
+// which it is made.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 namespace syncline {
 namespace {
 
-// Backward takes 2/30 s after 1/30 s of forward; it makes 4 MB every 1/60 s. Two hosts average b
-// bytes in 2 (L + b / 2B), in step.
+// Backward takes 2/30 s after 1/30 s of forward, and makes 4 MB every 1/60 s. Two hosts average b
+// bytes in 2 (L + b / 2B).
 constexpr double forward_s = 0.1 / 3;
 
 double exchange_s(int tensors) {
@@ -33,8 +33,8 @@ TEST(Law34, TheLastGradientWaitsForTheEndOfItsCycle) {
   struct {
     std::string cycle;
     std::size_t buckets;
-    double sent_s;  // the last one, from the begin of backward
-    int tensors;    // in it
+    double sent_s;  // when the last one is sent, from the start of backward
+    int tensors;    // tensors in it
   } const cases[] = {{"0.02", 4, 0.08, 1}, {"0.03", 3, 0.09, 1}, {"0.034", 2, 0.068, 2},
                      {"0.05", 2, 0.1, 1},  {"0.07", 1, 0.07, 4}, {"1", 1, 1, 4}};
   for (const auto& [cycle, buckets, sent_s, tensors] : cases)
@@ -42,7 +42,7 @@ TEST(Law34, TheLastGradientWaitsForTheEndOfItsCycle) {
       Options options = cycles_of(cycle);
       options["fidelity"] = fidelity;
       const Simulated run = simulated(options);
-      std::set<int> last;  // tensors of groups
+      std::set<int> last;  // last tensors of groups
       for (const Row& row : run.trace.rows)
         if (row.stream == Stream::communication)
           last.insert(row.bucket);
@@ -52,7 +52,7 @@ TEST(Law34, TheLastGradientWaitsForTheEndOfItsCycle) {
     }
 }
 
-// Without overlap all gradients are there when backward has ended.
+// Without overlap all gradients exist when backward has ended.
 TEST(Law34, WithoutOverlapOneCycleTakesAll) {
   Options options = cycles_of("0.02");
   options["overlap"] = "off";
@@ -61,7 +61,7 @@ TEST(Law34, WithoutOverlapOneCycleTakesAll) {
   EXPECT_NEAR(predicted(options).iteration_s, run.iteration_s(), 1e-6);
 }
 
-// Buckets of one cycle keep their order: the network never stands still between them.
+// Buckets of one cycle keep their order, without gaps in the network between them.
 TEST(Law34, BucketsOfOneCycleFollowEachOther) {
   Options options = cycles_of("0.07");
   options["bucket-bytes"] = "4e6";
@@ -70,20 +70,20 @@ TEST(Law34, BucketsOfOneCycleFollowEachOther) {
   EXPECT_NEAR(predicted(options).iteration_s, run.iteration_s(), 1e-6);
 }
 
-// A cycle is shorter than any wait that it can cause, and none at all waits for nothing.
+// A cycle delays by at most its own length, and no cycle delays nothing.
 TEST(Law34, ACycleDelaysByLessThanItself) {
   const double none_s = simulated(cycles_of("0")).iteration_s();
   const double one_s = forward_s + 0.2 / 3 + exchange_s(4);  // all bytes after backward
   EXPECT_LT(none_s, one_s + 1e-6);
   for (const char* cycle : {"1e-4", "1e-3", "5e-3", "0.011"}) {
     const double seconds = simulated(cycles_of(cycle)).iteration_s();
-    const double hidden_s = forward_s + 0.2 / 3 + exchange_s(1);  // all but the last tensor's
+    const double hidden_s = forward_s + 0.2 / 3 + exchange_s(1);  // hides all but the last tensor
     EXPECT_GE(seconds, hidden_s - 1e-6) << cycle;
     EXPECT_LE(seconds, hidden_s + std::stod(cycle) + 1e-6) << cycle;
   }
 }
 
-// One worker has nobody to agree with: whatever its framework does, it does what it does alone.
+// A worker alone has nobody to agree with, so the framework's cycle makes no difference.
 TEST(Law34, NoCycleHoldsAWorkerThatIsAlone) {
   for (const char* framework : {"none", "horovod-0.15", "horovod", "pytorch-ddp", "pytorch-fsdp"})
     for (const char* exchange : {"", "ring", "hierarchical"}) {
@@ -101,14 +101,14 @@ TEST(Law34, NoCycleHoldsAWorkerThatIsAlone) {
     }
 }
 
-// n workers agree in log2(n) rounds, rounded up, of a latency each: a cycle is as long, at least.
-// So much is made in it that few groups pay the latency of an exchange.
+// n workers agree in log2(n) rounds, rounded up, of one latency each, and a cycle lasts at least
+// that long. More is made in a long cycle, so few groups pay the latency of an exchange.
 TEST(Law34, OverSlowWaysACycleLastsAsLongAsAgreeing) {
   struct {
     int nodes, workers_per_node;
     double agreeing_s;
     const char* cycle;
-    double ends_s;  // of the cycle that all is made in, from the begin of backward
+    double ends_s;  // end of the cycle in which all is made, from the start of backward
   } const cases[] = {{2, 1, 0.1, "1e-3", 0.1},
                      {3, 1, 0.2, "1e-3", 0.2},
                      {4, 1, 0.2, "0.15", 0.2},
@@ -131,7 +131,7 @@ TEST(Law34, OverSlowWaysACycleLastsAsLongAsAgreeing) {
     }
     EXPECT_NEAR(predicted(options).iteration_s, run.iteration_s(), 1e-6) << n;
     EXPECT_LT(agreeing_s, ends_s + 1e-9);
-    // What the software of a step takes is taken in each round, too.
+    // The software overhead of a step is also paid in each round.
     options["step-overhead"] = "0.01";
     const double rounds = std::ceil(std::log2(n));
     const double ends_with_s = std::max(std::stod(cycle), agreeing_s + 0.01 * rounds);
@@ -143,7 +143,7 @@ TEST(Law34, OverSlowWaysACycleLastsAsLongAsAgreeing) {
   }
 }
 
-// By iteration, when each worker began with backward and when it had made each tensor.
+// For each iteration: when each worker began backward, and when it had made each tensor.
 struct Made {
   std::map<int, double> began_s;               // by worker
   std::map<std::pair<int, int>, double> at_s;  // by worker and tensor
@@ -160,8 +160,8 @@ std::map<int, Made> made_in(const Simulated& run) {
   return all;
 }
 
-// Workers that vary, a straggler, collectives that slow backward down: in each iteration the groups
-// that go are of what all workers have made when a cycle ends, and of all of it.
+// With workers that vary, a straggler, or collectives that slow backward down: in each iteration,
+// groups consist of what all workers have made by the end of a cycle, and together of everything.
 TEST(Law34, GroupsAreOfWhatAllWorkersHaveMade) {
   const std::vector<Options> more{{{"jitter", "0.3"}},
                                   {{"platform", star_platform({.nodes = 3, .slow_speed = 0.5})}},
@@ -173,7 +173,7 @@ TEST(Law34, GroupsAreOfWhatAllWorkersHaveMade) {
         {{"platform", star_platform({.nodes = 3, .workers_per_node = 2})}, {"iterations", "6"}});
     options.merge(cycles_of("0.01"));
     const Simulated run = simulated(options);
-    std::map<int, std::map<int, double>> sent_s;  // by iteration and last tensor: the first begin
+    std::map<int, std::map<int, double>> sent_s;  // by iteration and last tensor: when first sent
     std::map<int, double> bytes;                  // sent and received, by iteration
     for (const Row& row : run.trace.rows)
       if (row.stream == Stream::communication && row.verb != Verb::wait && row.bytes_sent > 0) {
@@ -189,7 +189,7 @@ TEST(Law34, GroupsAreOfWhatAllWorkersHaveMade) {
       EXPECT_NEAR(bytes[iteration], bytes.begin()->second, 1e-3 * bytes[iteration]);
       int first = 0;
       for (const auto& [last, began_s] : sent_s[iteration]) {
-        double made_s = 0;  // of all of the group, by all
+        double made_s = 0;  // when all workers had made the whole group
         for (const auto& [place, at_s] : made.at_s)
           if (place.second >= first && place.second <= last)
             made_s = std::max(made_s, at_s);
@@ -201,7 +201,7 @@ TEST(Law34, GroupsAreOfWhatAllWorkersHaveMade) {
   }
 }
 
-// The same bytes for every worker and the same answer as without cycles, with real gradients.
+// With real gradients: the same bytes for every worker and the same result as without cycles.
 TEST(Law34, GroupsLearnWhatBucketsLearn) {
   const auto loss = [](const std::string& cycle, const Options& more) {
     Options options = small_data();
@@ -218,7 +218,7 @@ TEST(Law34, GroupsLearnWhatBucketsLearn) {
   EXPECT_NEAR(loss("0.01", {{"compressor", "topk"}, {"density", "1"}}), loss("0", {}), 1e-5);
 }
 
-// Messages that are compressed are made before they wait.
+// Compressed messages are made before they wait for the cycle.
 TEST(Law34, ClosedFormsKnowTheWaitOfCompressedMessages) {
   Options options = cycles_of("0.03");
   options["compressor"] = "topk";

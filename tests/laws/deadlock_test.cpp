@@ -1,4 +1,4 @@
-// A schedule with a deadlock is told who waits, in what, and for whom.
+// A deadlock in a schedule is reported with who waits, in what call, and for whom.
 #include <gtest/gtest.h>
 #include <stdexcept>
 
@@ -33,7 +33,7 @@ void push_and_pull(Worker& worker) {
   }
 }
 
-// Answers only gradients of the first iteration.
+// A server that answers only gradients of the first iteration.
 void tires(Server& server) {
   while (const auto push = server.next_push()) {
     server.apply(*push);

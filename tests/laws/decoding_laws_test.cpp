@@ -1,5 +1,5 @@
-// Messages that are decoded together: what a first one takes and each further one, as the table
-// says.
+// Messages that are decoded together take the table's seconds for a first message and for each
+// further one.
 #include <gtest/gtest.h>
 
 #include "sim/platform/platform_file.h"
@@ -25,7 +25,7 @@ Simulated gathered(const std::string& exchange, const Star& star, const std::str
                     {"fidelity", fidelity}});
 }
 
-// Of `messages` of each bucket, which a worker decodes at once.
+// Decoding `messages` messages of each bucket at once.
 double decoding_s(double messages) {
   return parameters * (first_s + (messages - 1) * further_s);
 }
@@ -66,7 +66,7 @@ TEST(Decoding, WithATableThatHasNoFurtherMessagesPricesEachAsOneAlone) {
       parameters * (encode_s + 3 * first_s), 1e-9);
 }
 
-// Whether whoever asks where prices are from is told that.
+// Whether the provenance of the prices says that each of several messages is priced as one alone.
 bool says_so(const char* exchange, const std::string& table) {
   const Scenario scenario = resolved({{"platform", star_platform({.nodes = 4})},
                                       {"model", model_of({1'000'000})},

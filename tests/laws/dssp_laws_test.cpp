@@ -1,6 +1,6 @@
-// Laws of `dssp` (Zhao et al. 2019): the server lets the fastest worker go on beyond the bound for
-// as many iterations as bring it nearest to a push of the slowest. The times are those of a second
-// program of this file, without network or engine.
+// Laws of `dssp` (Zhao et al. 2019): the server lets the fastest worker exceed the bound by the
+// number of iterations that brings it nearest to a push of the slowest. A second program in this
+// file, without network or engine, computes the expected times.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,10 +16,10 @@ namespace syncline {
 namespace {
 
 constexpr int workers = 4;
-constexpr double solo_s = 0.1;  // of an iteration
+constexpr double solo_s = 0.1;  // one iteration
 constexpr double slow_speed = 0.37;
 
-// Two workers on each node, of which the last one is slow, and next to no bytes.
+// Two workers on each node, the last node slow, and hardly any bytes to send.
 Options quick_network(const std::string& staleness, const std::string& range, double jitter) {
   return {{"platform", star_platform({.nodes = 2,
                                       .workers_per_node = 2,
@@ -38,14 +38,14 @@ Options quick_network(const std::string& staleness, const std::string& range, do
           {"iterations", "40"}};
 }
 
-// When each worker begins its iterations, written anew from the rule that sim/schedules/README.md
-// states.
+// When each worker begins its iterations, by a second implementation of the rule in
+// sim/schedules/README.md.
 struct Paper {
   int staleness, range;
   double jitter;
   std::array<int, workers> pushes = {}, extra = {};
   std::array<double, workers> ready_s = {};
-  std::array<std::array<double, 2>, workers> pushed_s = {};  // the last, and the one before
+  std::array<std::array<double, 2>, workers> pushed_s = {};  // times of the last two pushes
   std::array<std::vector<double>, workers> begins = {};
 
   void begin(int worker, double now_s) {
@@ -134,7 +134,7 @@ TEST(Dssp, WithoutARangeIsSspWithoutACache) {
     }
 }
 
-// How many more gradients of one worker than of another a server has applied, at most.
+// The largest lead of one worker over another in gradients that a server has applied.
 int widest_lead(const Simulated& run) {
   std::vector<int> applied(index(workers));
   int widest = 0;

@@ -1,4 +1,4 @@
-// Law 17 (tests/laws/README.md): what the estimate says that a run sends is what it sends.
+// Law 17 (tests/laws/README.md): a run sends what the estimate says.
 #include <gtest/gtest.h>
 
 #include "tests/laws/simulated.h"
@@ -34,8 +34,8 @@ TEST(Law17, TheEstimateOfAnAverageHasItsMessages) {
       }
 }
 
-// A round of four iterations sends one average; of replicas every iteration sends another, in the
-// group. Six iterations and one of warm-up are three rounds.
+// A round of four iterations sends one average; with replicas, every iteration sends another one
+// within the group. Six iterations and one of warm-up make three rounds.
 TEST(Law17, TheEstimateOfLocalSgdHasItsAveragesOncePerRound) {
   for (const char* exchange : {"ring", "halving-doubling", "tree", "hierarchical"})
     for (const char* replica : {"worker", "node"})
@@ -55,8 +55,8 @@ TEST(Law17, TheEstimateOfLocalSgdHasItsAveragesOncePerRound) {
                               1e-9);
 }
 
-// Two rounds are run, and the one of warm-up, where max-iterations are one: once a round of 40 of
-// 40 was estimated as 80 iterations, and ran 120.
+// If max-iterations is one round, two rounds are run, plus one of warm-up. Once, a round of 40 with
+// max-iterations 40 was estimated as 80 iterations, and ran 120.
 TEST(Law17, TheEstimateOfRoundsAsLongAsMaxIterationsHasBothThatAreRun) {
   for (const char* steps : {"39", "40", "41"})
     expect_as_estimated({{"platform", star_platform({.nodes = 3})},
@@ -69,8 +69,8 @@ TEST(Law17, TheEstimateOfRoundsAsLongAsMaxIterationsHasBothThatAreRun) {
                         1e-9);
 }
 
-// A ring of 15 workers is 15 * 28 messages, so 420 for one bucket: 125,000 messages are 297 rounds,
-// of however many iterations.
+// A ring of 15 workers takes 15 * 28 = 420 messages for one bucket: 125,000 messages are 297
+// rounds, however many iterations a round has.
 TEST(Law17, RunsThatAverageSeldomAreSimulatedStepByStep) {
   Options options{{"platform", star_platform({.nodes = 5, .workers_per_node = 3})},
                   {"model", model_of(tensors)},
@@ -86,9 +86,9 @@ TEST(Law17, RunsThatAverageSeldomAreSimulatedStepByStep) {
   }
 }
 
-// At first, in the end, and where an epoch of 120 samples is full: 12 workers of batch 4 fill one
-// in three iterations, in one of local-sgd's rounds of four, and several in an iteration of batch
-// 40.
+// Evaluations take place at the start, at the end, and when an epoch of 120 samples is full: 12
+// workers of batch 4 fill one in three iterations, in one of local-sgd's rounds of four, and
+// several in an iteration of batch 40.
 TEST(Law17, TheEstimateOfLearningHasItsEvaluations) {
   for (const char* schedule : {"bsp", "asp", "local-sgd"})
     for (const char* batch : {"4", "40"})

@@ -1,5 +1,6 @@
-// A case of every registered schedule: several workers per node, a bucket per tensor, servers on
-// nodes and of their own, compression on the only core and on a second one, every step and flows.
+// A case of every registered schedule: several workers per node, one bucket per tensor, servers on
+// the nodes and on their own hosts, compression on the only core and on a second one, in steps and
+// in flows.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,7 @@ inline std::vector<Case> every_schedule() {
     all.push_back({name + "cores " + std::to_string(star.cores), more});
   };
   for (const auto& [schedule, entry] : Registered<Schedule>::all())
-    for (const int cores : {0, 1, 2}) {  // 0: nothing compresses
+    for (const int cores : {0, 1, 2}) {  // 0: no compression
       if (!takes(entry, cores == 0 ? "none" : "topk"))
         continue;
       for (const int servers : {0, 2})

@@ -1,5 +1,5 @@
-// Law 33 (tests/laws/README.md): `exchange = auto` is never slower than the best that it chooses
-// from, by more than 3 %.
+// Law 33 (tests/laws/README.md): `exchange = auto` is at most 3 % slower than the best exchange
+// that it chooses from.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <set>
@@ -12,7 +12,7 @@ namespace {
 
 const std::vector<std::string> candidates{"ring", "tree", "halving-doubling", "hierarchical"};
 
-// One bucket at a time: what overlaps with what is not looked at.
+// One bucket at a time, so overlap does not matter.
 TEST(Law33, TheCheapestExchangeIsTakenWhateverTheSize) {
   const std::vector<std::string> platforms{
       star_platform({.nodes = 16, .nic_latency_s = 2e-4, .prefix = "lonely"}),
@@ -35,7 +35,7 @@ TEST(Law33, TheCheapestExchangeIsTakenWhateverTheSize) {
       for (const std::string& candidate : candidates) {
         options["exchange"] = candidate;
         if (platform == platforms.back() && candidate == "hierarchical")
-          continue;  // it needs nodes of one size
+          continue;  // needs nodes of one size
         best_s = std::min(best_s, simulated(options).iteration_s() - 0.1);
       }
       options["exchange"] = "auto";
@@ -44,11 +44,11 @@ TEST(Law33, TheCheapestExchangeIsTakenWhateverTheSize) {
       taken.insert(run.rows("tree").empty() ? run.rows("reduce-scatter").empty() ? "ring" : "other"
                                             : "tree");
     }
-  EXPECT_GE(taken.size(), 2);  // no single one is always the best
+  EXPECT_GE(taken.size(), 2);  // no single exchange is always the best
 }
 
-// Buckets of several sizes take exchanges of their own, with as many bytes on links as their closed
-// forms say, and without one exchange's ranks meeting another's.
+// Buckets of different sizes take different exchanges, put the bytes of their closed forms on
+// links, and ranks of one exchange never meet those of another.
 TEST(Law33, BucketsOfSeveralSizesTakeSeveralExchanges) {
   for (const char* fidelity : {"step", "flow"}) {
     Options options{{"platform", rails_platform({})},

@@ -1,6 +1,6 @@
 // Every exchange with every compressor that keeps what it leaves out learns what dense gradients
-// do, or is in a list of those that do not: least squares on the digits, by the rules of learning
-// without the time that they take.
+// learn, or is listed as one that does not: least squares on the digits, by the rules of learning,
+// without simulated time.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ const Problem& least_squares() {
   return problem;
 }
 
-// By how much the loss is above the least one, as a part of that at the start.
+// The excess over the least loss, as a share of the initial one.
 double excess_after(int steps, const Coded& here) {
   constexpr int batch = 8;
   constexpr double rate = 0.1;  // the problem's own
@@ -61,8 +61,8 @@ double excess_after(int steps, const Coded& here) {
   return excess() / start;
 }
 
-// At density 0.01 and this learning rate; sim/learning/README.md says why. What adds messages on
-// the way does so with `randomk` and `powersgd` only.
+// At density 0.01 and this learning rate; sim/learning/README.md says why. Exchanges that add
+// messages on the way do so with `randomk` and `powersgd` only.
 const std::map<std::string, std::set<std::string>>& known_not_to() {
   static const std::map<std::string, std::set<std::string>> pairs{
       {"allgather", {"randomk", "threshold"}},
@@ -82,7 +82,7 @@ const std::map<std::string, std::set<std::string>>& known_not_to() {
 
 class EveryExchangeLearns : public testing::TestWithParam<std::string> {};
 
-// 150 steps of 4 to 32 workers: dense gradients leave 1 %.
+// 150 steps of 4 to 32 workers: dense gradients leave 1 % of the excess.
 TEST_P(EveryExchangeLearns, LeastSquaresWithEveryCompressorThatKeepsWhatItLeavesOut) {
   for (const std::string& name : Registered<Compressor>::names()) {
     const Compressor& compressor = Registered<Compressor>::find(name);

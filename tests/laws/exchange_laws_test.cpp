@@ -1,4 +1,4 @@
-// Laws 1, 2, 3, 7 and 8 (tests/laws/README.md): how long an exchange takes; and that `flow` and
+// Laws 1, 2, 3, 7 and 8 (tests/laws/README.md): how long an exchange takes, and that `flow` and
 // `step` agree.
 #include <cmath>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace syncline {
 namespace {
 
 // Seconds of one exchange of the whole model, without overlap and by default in one bucket, until
-// the last worker has the sum (in `fidelity = step` some have it a little earlier).
+// the last worker has the sum (in `fidelity = step` some have it slightly earlier).
 double exchange_s(Options options) {
   options["overlap"] = "off";
   options.emplace("bucket-bytes", "all");
@@ -23,8 +23,8 @@ double exchange_s(Options options) {
 }
 
 TEST(Law1, OneTransferTakesLatencyPlusBytesOverBandwidth) {
-  // ASP's push from the one worker to the one server crosses two cards. It has left a latency
-  // before it arrives.
+  // With asp, the push from the only worker to the only server crosses two cards. A push row ends
+  // when the message has left, one latency before it arrives.
   const Simulated run = simulated({{"platform", star_platform({.nodes = 1, .servers = 1})},
                                    {"model", model_of({25'000'000})},
                                    {"schedule", "asp"},
@@ -40,8 +40,8 @@ TEST(Law1, OneTransferTakesLatencyPlusBytesOverBandwidth) {
     EXPECT_NEAR(row.end_s - row.start_s, 2e-5 + 1e8 / 1e9, precise);
 }
 
-// Two rows of SimGrid's tables (smpi/lat-factor, smpi/bw-factor): for messages from 64 KiB, and
-// from 257 bytes.
+// Two rows of SimGrid's tables (smpi/lat-factor, smpi/bw-factor): messages from 64 KiB, and from
+// 257 bytes.
 TEST(Law1, InfiniBandHasFactorsByTheSizeOfAMessage) {
   if (simgrid_version() != "3.32")
     GTEST_SKIP() << "refused with SimGrid " << simgrid_version();
@@ -77,7 +77,8 @@ TEST(Law2, RingAllReduceTakesTwoTimesNMinusOneSteps) {
     }
 }
 
-// A FATPIPE link limits each flow, however many there are: closed forms know it as simulations do.
+// A FATPIPE link limits each flow by itself, however many there are; closed forms model this like
+// the simulation.
 TEST(Law2, ClosedFormsKnowLinksThatLimitEachFlowByItself) {
   for (const int workers_per_node : {1, 3})
     for (const char* exchange : {"ring", "halving-doubling", "hierarchical", "alltoall"}) {
@@ -139,8 +140,9 @@ TEST(Law3, WithoutCommunicationBspTakesTheSlowestWorkersCompute) {
 }
 
 TEST(Law3, EveryExchangeSeparatesWaitingFromTransferring) {
-  // Two workers, one of half the speed, one link: in every exchange the fast one waits for the slow
-  // one, and then each moves one buffer. Servers take the fast one's push, half a buffer, before.
+  // Two workers, one at half the speed, one link: in every exchange the fast one waits for the slow
+  // one, and then each moves one buffer. Servers receive the fast one's push, half a buffer,
+  // earlier.
   for (const std::string& name : exchanges_for("none"))
     for (const char* fidelity : {"flow", "step"}) {
       const Simulated run = simulated(
@@ -186,7 +188,7 @@ TEST(Law7, TwiceTheBandwidthAndHalfTheLatencyHalvesCommunication) {
   }
 }
 
-// Several workers per node, the last one slow; seconds of the whole run.
+// Several workers per node, the last node slow; returns the options of a whole run.
 Options on_a_network(double nic_Bps, double nic_latency_s, const std::string& schedule) {
   static const std::string model = model_of({3'000'000, 2'000'000, 500});
   return {{"platform", star_platform({.nodes = 3,
@@ -222,7 +224,7 @@ TEST(Law8, MoreBandwidthIsNeverSlowerAndMoreLatencyNeverFaster) {
 }
 
 TEST(Law8, HoldsForThoseWhoDoNotWaitWithinTheirIntervals) {
-  // Their messages meet in another order on another network, so that a run of any length is a draw.
+  // On another network messages meet in another order, so a run of any length is one random sample.
   for (const char* schedule : {"asp", "ssp", "inhad"})
     for (const char* jitter : {"0", "0.2"}) {
       const auto of = [&](double nic_Bps, double latency_s) {
@@ -299,12 +301,12 @@ void expect_flow_near_step(const std::string& exchange, const Options& more,
     }
 }
 
-// The figure of the README: how far `flow` is from `step`.
+// The README's figure: how far `flow` is from `step`.
 TEST(Fidelity, FlowIsWithinThreePercentOfStep) {
   for (const char* exchange : {"ring", "hierarchical", "alltoall"})
     expect_flow_near_step(exchange, {}, 4);
   expect_flow_near_step("tree", {}, 4, 10'000'000);  // a gigabyte has thousands of rounds in `step`
-  // Every value sent, with its index.
+  // Sends every value with its index.
   for (const char* balance : {"off", "on"})
     expect_flow_near_step("oktopk",
                           {{"compressor", "topk"},
@@ -314,7 +316,8 @@ TEST(Fidelity, FlowIsWithinThreePercentOfStep) {
                           8);
 }
 
-// Servers on the nodes and of their own, one worker per node and several, one bucket and several.
+// Servers on the nodes and on their own hosts, one worker per node and several, one bucket and
+// several.
 TEST(Fidelity, FlowIsWithinThreePercentOfStepThroughServers) {
   for (const auto& [nodes, workers, servers] : std::vector<std::tuple<int, int, int>>{{8, 1, 0},
                                                                                       {8, 4, 0},
@@ -328,7 +331,7 @@ TEST(Fidelity, FlowIsWithinThreePercentOfStepThroughServers) {
       for (const int buckets : {1, 4}) {
         if (nodes >= 32 && (bytes > 10'000'000 || buckets > 1))
           continue;  // `step` has a million messages there
-        // At most twelve partitions of a bucket, or `step` would take minutes.
+        // At most twelve partitions per bucket, or `step` would take minutes.
         const double partition = std::max(4096000.0, static_cast<double>(bytes) / buckets / 12);
         expect_near({{"platform", star_platform({.nodes = nodes,
                                                  .workers_per_node = workers,

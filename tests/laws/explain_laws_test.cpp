@@ -1,5 +1,5 @@
-// Law 25 (tests/laws/README.md): no run beats what `explain` says that none can, links are as full
-// as what they could carry, and closed forms are what steps take.
+// Law 25 (tests/laws/README.md): no run beats the lower bound of `explain`, links are as full as
+// they can be, and closed forms give the seconds of steps.
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <stdexcept>
@@ -11,13 +11,13 @@
 namespace syncline {
 namespace {
 
-// The same test with another number is the harness for more: SYNCLINE_CELLS=1000.
+// SYNCLINE_CELLS=1000 runs the same test on more cells.
 int cells(int otherwise) {
   const char* given = std::getenv("SYNCLINE_CELLS");
   return given == nullptr ? otherwise : std::atoi(given);
 }
 
-// Two hosts on links of these attributes, one for each way.
+// Two hosts joined by one link in each direction, with these attributes.
 std::string two_hosts(const std::string& there, const std::string& back) {
   return written_platform(
       "<?xml version=\"1.0\"?>\n"
@@ -37,10 +37,10 @@ std::string profile_file(const std::string& rows) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// 1e8 B/s for 3 s, then 3e8 B/s for 1 s, and again: 6e8 bytes in 4 s. A ring of two sends 1e8 bytes
-// there in an iteration, whose computation takes 1e-8 s: so the link is full all the time, whatever
-// its bandwidth is at the end, where it once was "133 % full" or less than its bound. (Changes come
-// between messages: SimGrid lets no flow go faster than its links did when it began.)
+// 1e8 B/s for 3 s, then 3e8 B/s for 1 s, repeating: 6e8 bytes in 4 s. A ring of two sends 1e8 bytes
+// each way in an iteration whose computation takes 1e-8 s, so the link is full all the time,
+// whatever its bandwidth at the end. Once, it was "133 % full" or below its bound. (The bandwidth
+// changes between messages: SimGrid lets no flow go faster than its links allowed when it began.)
 TEST(Law25, ALinkIsAsFullAsItsProfileLetsItBe) {
   const std::string profile = profile_file("PERIODICITY 4\n0 1e8\n3 3e8\n");
   for (const char* iterations : {"6", "9", "10", "36"}) {
@@ -71,12 +71,12 @@ TEST(Law25, ALinkIsAsFullAsItsProfileLetsItBe) {
                                            static_cast<double>(i) * run.trace.sample_s,
                                            static_cast<double>(i + 1) * run.trace.sample_s),
                   1 + 1e-6);
-    // At the most that it ever carries.
+    // At the highest bandwidth that the link ever has.
     EXPECT_NEAR(predicted(options).bound_s, 1e8 / 3e8, 1e-9);
   }
 }
 
-// Before its first row a link has its own bandwidth, and after the last one that one's.
+// Before the first row of its profile a link has its own bandwidth, after the last row that row's.
 TEST(Law25, AProfileBeginsLateAndEnds) {
   const Simulated run =
       simulated({{"platform", two_hosts("bandwidth=\"1e8Bps\" latency=\"0\" bandwidth_file=\"" +
@@ -93,8 +93,8 @@ TEST(Law25, AProfileBeginsLateAndEnds) {
   EXPECT_NEAR(run.figures.bound_link_s, 0.5, 1e-3);
 }
 
-// Four hosts, of which each sends 2 · 3/4 of 1e8 bytes to the next: 1.5 s of a core that lets each
-// flow have 1e8 B/s, and 0.15 s of each card.
+// Four hosts, each of which sends 2 · 3/4 of 1e8 bytes to the next: 1.5 s on a core that limits
+// each flow to 1e8 B/s, and 0.15 s on each card.
 TEST(Law25, AFatpipeCoreIsTheBusiestLinkWhereItLimitsFlows) {
   std::string xml =
       "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
@@ -124,8 +124,8 @@ TEST(Law25, AFatpipeCoreIsTheBusiestLinkWhereItLimitsFlows) {
   EXPECT_NEAR(predicted(options).bound_s, 1.5, 1e-9);
 }
 
-// 1 ms there and 10 ms back. `gtopk` sends a list from b to a, and one from a to b: 11 ms, where
-// `explain` charged what a receives by what it sends, 20.
+// 1 ms there and 10 ms back. `gtopk` sends a list from b to a, and one from a to b: 11 ms. Once,
+// `explain` charged a's receive with the latency of its sending direction: 20 ms.
 TEST(Law25, AReceiveIsChargedByTheWayThatItComes) {
   const Options options{{"platform", two_hosts("bandwidth=\"1e12Bps\" latency=\"1ms\"",
                                                "bandwidth=\"1e12Bps\" latency=\"10ms\"")},
@@ -138,9 +138,9 @@ TEST(Law25, AReceiveIsChargedByTheWayThatItComes) {
   EXPECT_NEAR(predicted(options).exchange_s, 0.011, 1e-6);
 }
 
-// Four hosts, one server on each, routes of 20 ms, 135 partitions of 5.5e8 bytes. A card carries
-// 2 · 3/4 of them, and the way to the server and back is paid once: what was pushed in the first 20
-// ms is still to be pulled at the end, so that no card stands still but for one way.
+// Four hosts, one server on each, routes of 20 ms, 135 partitions of 5.5e8 bytes. A card carries 2
+// · 3/4 of them, and only one round trip to the server shows: what was pushed in the first 20 ms is
+// still to be pulled at the end, so that each card idles for one way only.
 TEST(Law25, APipelinePaysLatencyOnce) {
   const Options options{
       {"platform", star_platform({.nodes = 4, .nic_Bps = 1.25e9, .nic_latency_s = 0.01})},
@@ -149,10 +149,10 @@ TEST(Law25, APipelinePaysLatencyOnce) {
       {"bucket-bytes", "all"}};
   const double bytes_s = 1.5 * 4 * 138e6 / 1.25e9;
   EXPECT_GE(predicted(options).exchange_s, bytes_s + 0.02 - 1e-9);
-  EXPECT_LE(predicted(options).exchange_s, bytes_s + 0.04 + 0.005);  // and a partition
+  EXPECT_LE(predicted(options).exchange_s, bytes_s + 0.04 + 0.005);  // plus one partition
 }
 
-// Options of a cell on an awkward platform, of any schedule, exchange and compressor.
+// Options of a random cell on an awkward platform, with any schedule, exchange and compressor.
 Options drawn_cell(Draws& draws, const AwkwardPlatform& platform) {
   Options options{{"platform", platform.path},
                   {"throughput", draws.of<std::string>({"1000", "1e4", "1e6"})},
@@ -197,8 +197,7 @@ TEST(Law25, NoRunIsFasterThanItsBounds) {
       about += " " + name + "=" + value;
     const Simulated run = simulated(options);
     EXPECT_FALSE(run.below_its_bound()) << about << run.figures.warnings.back().text;
-    // Of a short window whose ends are within iterations, or within rounds, bytes are known
-    // roughly.
+    // If a short window ends within an iteration or a round, its bytes are known only roughly.
     if (run.trace.in_step && options.at("schedule") != "local-sgd") {
       const Window& window = run.trace.window;
       for (const LinkUse& link : run.trace.links) {
@@ -210,16 +209,16 @@ TEST(Law25, NoRunIsFasterThanItsBounds) {
     }
     ++looked_at;
     if (jitter)
-      continue;  // which has iterations that are shorter than their mean
+      continue;  // some of its iterations are shorter than the mean
     const double bound_s = predicted(options).bound_s;
     EXPECT_GE(run.figures.run_iteration_s, bound_s * (1 - 1e-6)) << about;
     near += run.figures.run_iteration_s < 2 * bound_s ? 1 : 0;
   }
   EXPECT_EQ(looked_at, count);
-  EXPECT_GT(near, count / 10);  // it says something
+  EXPECT_GT(near, count / 10);  // the bound is not trivially low
 }
 
-// Of one exchange that all workers begin together, in every step.
+// One exchange that all workers begin together, in steps.
 TEST(Law25, ClosedFormsAreWhatStepsTake) {
   const int count = cells(60);
   for (int seed = 0; seed < count; ++seed) {

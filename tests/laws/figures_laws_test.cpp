@@ -1,5 +1,6 @@
-// Law 27 (tests/laws/README.md): figures of a cell agree, of every schedule, in cells drawn by a
-// number. What workers do at each moment is counted again from the rows alone, by another way.
+// Law 27 (tests/laws/README.md): the figures of a cell agree with each other, for every schedule,
+// in randomly drawn cells. What workers do at each moment is counted again, from the rows alone and
+// by another method.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -25,13 +26,13 @@ namespace {
 constexpr int shards = 4;
 constexpr int cells_of_each = 54;
 
-// What a cell is, and what came of it.
+// A cell and its results.
 struct DrawnCell {
   std::string about;
   Options options;
-  double samples = 0;  // of all workers, in an iteration
-  // In step all iterations are, where neither chance nor profiles tell, but the first: all begin it
-  // together.
+  double samples = 0;  // of all workers, in one iteration
+  // True if all iterations but the first must be equal: without jitter and profiles, in schedules
+  // that step together. All workers begin the first one together.
   bool alike = false;
   Simulated run;
   Result result;
@@ -87,7 +88,7 @@ Options drawn_options(Draws& draws, const std::string& schedule) {
   return options;
 }
 
-// The next cell that is no pair of options that nobody may give.
+// The next cell whose options do not exclude each other.
 DrawnCell drawn_cell_of(Draws& draws, const std::string& schedule) {
   for (int tries = 0; tries < 40; ++tries) {
     DrawnCell cell{.about = {}, .options = drawn_options(draws, schedule)};
@@ -110,7 +111,7 @@ DrawnCell drawn_cell_of(Draws& draws, const std::string& schedule) {
   throw std::runtime_error("no cell of " + schedule + " that is allowed");
 }
 
-// Calls `look` with all cells of a part of the 216: schedules take turns.
+// Calls `look` with the cells of one of the shards of the 216 cells; schedules take turns.
 void for_each_cell(int shard, const std::function<void(const DrawnCell&)>& look) {
   Draws draws(static_cast<std::uint64_t>(shard) + 27);
   const std::vector<std::string> schedules = Registered<Schedule>::names();
@@ -143,7 +144,7 @@ void expect_one_window(const DrawnCell& cell) {
   }
   const auto workers = static_cast<double>(cell.run.trace.workers);
   EXPECT_NEAR(iterations, workers * figures.window_iterations, 1e-9 * iterations);
-  // A backup worker of which nothing was applied has no iterations to take the window's time.
+  // A backup worker whose gradients were never applied has no iterations that cover the window.
   const bool all_count = std::ranges::all_of(
       figures.workers, [](const WorkerFigures& worker) { return worker.iterations > 0; });
   if (all_count) {
@@ -164,7 +165,7 @@ void expect_no_less_than_bounds(const DrawnCell& cell) {
   EXPECT_FALSE(cell.run.below_its_bound());
   for (const BusyLink& link : figures.busiest_links)
     EXPECT_LE(link.utilisation, 1) << link.name;
-  for (const LinkUse& link : trace.links)  // which is no more than the ends of a window
+  for (const LinkUse& link : trace.links)  // at most the ends of a window
     if (!link.fatpipe) {
       const double used =
           link.bandwidth.part_used(link.measured_bytes, figures.window_from_s, figures.window_to_s);
@@ -173,7 +174,7 @@ void expect_no_less_than_bounds(const DrawnCell& cell) {
   EXPECT_LE(figures.iteration_p50_s, figures.iteration_p99_s);
 }
 
-// Bars and table say what the figures say.
+// Bars and the table show the figures.
 void expect_same_in_bars_and_table(const DrawnCell& cell) {
   const Figures& figures = cell.run.figures;
   const std::vector<Result> results{cell.result};
@@ -198,8 +199,8 @@ void expect_same_in_bars_and_table(const DrawnCell& cell) {
   EXPECT_NE(table.find(" " + seconds_shown(figures.iteration_mean_s)), std::string::npos) << table;
 }
 
-// What a worker does in its measured iterations, by their parts in the window: in step between
-// steps, else from one that was applied to the next; without warm-up until all have ended.
+// What a worker does in its measured iterations, each by the share that lies in the window.
+// Iterations end at steps, or where gradients are applied; without warm-up, when all have ended.
 Spent measured_of(const Trace& trace, int worker, const Moments& moments, double warmup) {
   std::vector<double> ends_s{0};
   double from_s = 0;
@@ -256,7 +257,7 @@ void expect_same_in_timeline(const DrawnCell& cell) {
         for (const Slice& slice : track.slices)
           drawn[slice.verb] += slice.end_s - slice.start_s;
     if (drawn.empty())
-      continue;  // one of more workers than are shown
+      continue;  // a worker beyond those that are drawn
     const double rounding = 1e-4 * (timeline.to_s - timeline.from_s);
     EXPECT_NEAR(drawn[Verb::exposed], shown.exposed_s, rounding) << worker;
     EXPECT_NEAR(drawn[Verb::wait], shown.waits_s, rounding) << worker;
@@ -267,8 +268,8 @@ void expect_same_in_timeline(const DrawnCell& cell) {
       EXPECT_NEAR(shown.waits_s, spent.waits_s * trace.workers / iterations, rounding);
     }
   }
-  // The stretch is typical: what a bar has is in the picture, too. A window of a few iterations has
-  // few stretches to choose from.
+  // The pictured stretch is typical: it shows what a bar has. A window of few iterations has few
+  // stretches to choose from.
   const double pictured_s = (timeline.to_s - timeline.from_s) * trace.workers;
   EXPECT_NEAR(pictured.exposed_s / pictured_s,
               figures.exposed_communication_s / figures.iteration_mean_s, 0.1);
@@ -281,7 +282,7 @@ void expect_same_in_timeline(const DrawnCell& cell) {
   EXPECT_NEAR(all.computes_s + all.compresses_s, figures.compute_s + figures.compress_s, exact);
 }
 
-// A row of a server or a node is blue only while a message to it or from it is on its way, or in
+// A row of a server or a node is blue only while a message to or from it is on its way, or during
 // the overhead of the step that sends it.
 void expect_blue_only_while_bytes_move(const DrawnCell& cell) {
   const Trace& trace = cell.run.trace;

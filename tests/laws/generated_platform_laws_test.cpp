@@ -1,4 +1,4 @@
-// What a platform in words takes, by arithmetic from the words.
+// Seconds on platforms in words, computed from the words.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <tuple>
@@ -26,7 +26,7 @@ Options in_words(const std::string& words, const Options& more = {}) {
   return options;
 }
 
-// Of averaging, without the 0.1 s of computation.
+// Seconds of averaging, without the 0.1 s of computation.
 double exchange_s(const std::string& words, const Options& more = {}) {
   return simulated(in_words(words, more)).iteration_s() - 0.1;
 }
@@ -43,13 +43,13 @@ TEST(GeneratedPlatform, TakesLatencyAndBytesOverTheRateThatItSays) {
   EXPECT_NEAR(exchange_s("dgx:nodes=1:gpus=2:cards=1x1Gbps:nvlink=none:inside-latency=5us"),
               ring_s(2, 5e-6, 63e9), 1e-9);
   EXPECT_NEAR(exchange_s("pcie:nodes=2:gpus=1:cards=1x10Gbps"), ring_s(2, 30e-6, 1.25e9), 1e-9);
-  // The slot is the narrower way to this card, which counts as RDMA.
+  // The slot is narrower than this card, which counts as RDMA.
   EXPECT_NEAR(exchange_s("pcie:nodes=2:gpus=1:cards=1x100Gbps"), ring_s(2, network_s, 6e9), 1e-9);
   EXPECT_NEAR(exchange_s("pcie:nodes=2:gpus=1:cards=1x800Gbps:device=h100"),
               ring_s(2, network_s, 63e9), 1e-9);
 }
 
-// Of nodes that differ in cards, the ring has the pace of the narrowest.
+// With different cards on different nodes, the ring runs at the pace of the narrowest.
 TEST(GeneratedPlatform, HasNodesThatDifferInTheirCards) {
   EXPECT_NEAR(exchange_s("dgx:nodes=1+2:gpus=1:cards=1x400Gbps+1x100Gbps"),
               ring_s(3, network_s, 12.5e9), 1e-9);
@@ -76,7 +76,7 @@ TEST(GeneratedPlatform, LeavesByTheCardsOfItsGpus) {
   const auto loads = [](const std::string& words) {
     return predicted(in_words(words, {{"exchange", "alltoall"}})).link_bytes;
   };
-  // A GPU sends each other one 1/n of the gradient; then the sums, (n - 1)/n of it, go round a
+  // A GPU sends 1/n of the gradient to each other GPU; then the sums, (n - 1)/n of it, go round a
   // ring, which leaves a node at its last GPU.
   auto two = loads("dgx:nodes=2:gpus=4:cards=2x200Gbps");
   double part = bytes / 8;
@@ -87,7 +87,7 @@ TEST(GeneratedPlatform, LeavesByTheCardsOfItsGpus) {
   EXPECT_NEAR(two.at("node0-nics_UP"), (4 * 4 + 7) * part, 100);
   EXPECT_NEAR(two.at("node0-gpu0-nvlink_UP"), (3 + 7) * part, 100);
   EXPECT_NEAR(two.at("node0-gpu0-pcie_UP"), 4 * part, 100);
-  // GPU g uses card g x cards / gpus: three, three and two GPUs.
+  // GPU g uses card g x cards / gpus: three, three and two GPUs per card.
   auto uneven = loads("dgx:nodes=2:gpus=8:cards=3x200Gbps");
   part = bytes / 16;
   EXPECT_NEAR(uneven.at("node0-nic0_UP"), 3 * 8 * part, 100);
@@ -98,8 +98,8 @@ TEST(GeneratedPlatform, LeavesByTheCardsOfItsGpus) {
 }
 
 TEST(GeneratedPlatform, HasOversubscribedWaysUp) {
-  // Of four machines each under two leaf switches the first of three halvings, and the last of
-  // three doublings, cross the spine.
+  // With four machines under each of two leaf switches, the first of three halvings and the last of
+  // three doublings cross the spine.
   const auto time_s = [](const std::string& words) {
     return exchange_s("dgx:nodes=8:gpus=1:cards=1x200Gbps:leaf=4" + words,
                       {{"exchange", "halving-doubling"}});
@@ -109,7 +109,8 @@ TEST(GeneratedPlatform, HasOversubscribedWaysUp) {
   EXPECT_NEAR(time_s(""), plain_s, 1e-9);
   EXPECT_NEAR(time_s(":oversubscription=2"), plain_s + crossing_s, 1e-9);
   EXPECT_NEAR(time_s(":oversubscription=4:rails=off"), plain_s + 3 * crossing_s, 1e-9);
-  // Rails put card i of four nodes on a leaf switch, one network both cards of two nodes.
+  // With rails, a leaf switch has card i of four nodes; with one network it has both cards of two
+  // nodes.
   const auto up = [](const std::string& rails) {
     return predicted(in_words("dgx:nodes=8:gpus=2:cards=2x200Gbps:leaf=4:rails=" + rails,
                               {{"exchange", "alltoall"}}))
@@ -128,10 +129,10 @@ TEST(GeneratedPlatform, PutsSitesApart) {
   EXPECT_NEAR(exchange_s(two + ":leaf=1"), ring_s(2, network_s + 30e-3, 1.25e9), 1e-9);
 }
 
-// Of 4 nodes of 8 GPUs with 8 cards of 50 GB/s each. Averaging through servers on nodes, a node
-// sends and gets 3/4 of the gradient for its workers, and as much for its server, over all cards.
+// 4 nodes of 8 GPUs with 8 cards of 50 GB/s each. Averaging through servers on nodes, a node sends
+// and receives 3/4 of the gradient for its workers, and as much for its server, over all cards.
 // With `asp` each of its 8 workers pushes 3/4 to other nodes, and its server answers each of 24
-// others with a quarter. Adding, and what moves inside nodes, costs nothing here.
+// others with a quarter. Adding, and transfers inside nodes, cost nothing here.
 TEST(GeneratedPlatform, HasServersOnNodesBehindAllTheirCards) {
   const std::string words =
       "dgx:nodes=4:cards=8x400Gbps:nvlink=9000GBps:inside-latency=1ns:latency=1us";
@@ -160,7 +161,7 @@ TEST(GeneratedPlatform, HasServersOnNodesBehindAllTheirCards) {
 
 TEST(GeneratedPlatform, HasAsManyHostsAsItSays) {
   const auto hosts = [](const std::string& words) { return read_platform(words).hosts; };
-  EXPECT_EQ(hosts("dgx:nodes=20"), 20 * 9);  // and the node's memory
+  EXPECT_EQ(hosts("dgx:nodes=20"), 20 * 9);  // plus the node's memory
   EXPECT_EQ(hosts("dgx:gpus=4+6:cards=2x200Gbps"), 12);
   EXPECT_EQ(hosts("dgx:gpus=3x4+2x6:cards=2x200Gbps"), 29);
   EXPECT_EQ(hosts("dgx:nodes=7:sites=3:leaf=16"), 63);
@@ -187,7 +188,7 @@ TEST(GeneratedPlatform, IsItsFileToTheByte) {
   }
 }
 
-// What differs between two answers about one platform: of hosts, and of every way between two.
+// The differences between two results for one platform: in hosts, and in every route between two.
 std::string differences(const Platform& one, const Platform& other) {
   std::vector<std::string> names;
   for (const HostFacts& host : one.hosts) {
@@ -224,8 +225,8 @@ std::string differences(const Platform& one, const Platform& other) {
   return "";
 }
 
-// `fidelity = analytic` has platforms in words without SimGrid: the same hosts, and the same links
-// in the same order, as SimGrid finds in their XML.
+// `fidelity = analytic` makes platforms in words without SimGrid: the same hosts, and the same
+// links in the same order, as SimGrid finds in their XML.
 TEST(GeneratedPlatform, IsByArithmeticWhatSimGridLoads) {
   const Options factors{{"bandwidth-factor", "*-nic*:0.5;node1-*:0.9"}, {"latency-factor", "3"}};
   const Options latencies{{"latency-factor", "*-nvlink:2;*:1.5"}, {"bandwidth-factor", "0.94"}};

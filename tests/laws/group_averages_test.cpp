@@ -1,4 +1,4 @@
-// Averages in groups, and averages that are applied late: what they take by arithmetic, and what is
+// Averages in groups, and averages that are applied late: their seconds by arithmetic, and what is
 // learned with them.
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 namespace syncline {
 namespace {
 
-// Two sites of these nodes each. A card has 1e9 B/s and 10 us; a line between the sites has
-// 2e8 B/s and 5 ms, which the nodes of a site share; in a node buses of 1e10 B/s.
+// Two sites with these numbers of nodes. A card has 1e9 B/s and 10 us; the nodes of a site share a
+// line between the sites of 2e8 B/s and 5 ms; nodes have buses of 1e10 B/s inside.
 std::string two_sites(int nodes_of_one, int nodes_of_other, int workers_per_node,
                       const std::string& named = "site") {
   std::string sites;
@@ -69,7 +69,7 @@ Options options_of(const std::string& platform, const Options& more) {
   return options;
 }
 
-// Averages every gradient in the group: bsp, if the group has all workers.
+// Averages every gradient within the group; this is bsp if the group is all workers.
 template <Among group>
 void averages_in(Worker& worker) {
   while (worker.next_iteration()) {
@@ -91,7 +91,7 @@ Schedule averaging_in() {
           .worker = averages_in<group>};
 }
 
-// Everything about it but the number of its stream.
+// All facts of a row but the number of its stream.
 auto facts_of(const Trace& trace) {
   std::vector<std::tuple<double, double, Verb, int, int, int, std::uint64_t, std::uint64_t>> all;
   for (const Row& row : trace.rows)
@@ -109,7 +109,7 @@ TEST(GroupAverage, OverASiteOfAllIsTheAverageOverAllToTheBit) {
             {{"exchange", exchange}, {"platform", star_platform({})}, {"model", model_of({1})}});
         if (known.exchange->uses_servers || known.dense_exchange != known.exchange)
           continue;
-        // Two nodes of three workers, in one site.
+        // One site with two nodes of three workers.
         const Options options = options_of(two_sites(2, 0, 3), {{"schedule", "bsp"},
                                                                 {"local-steps", ""},
                                                                 {"exchange", exchange},
@@ -134,10 +134,10 @@ TEST(GroupAverage, OverNodesOfTheirOwnIsThatOverSitesToTheBit) {
   EXPECT_NE(of(two_nodes_each, "node"), of(two_nodes_each, "site"));
 }
 
-// Sites of 3 and 2 nodes, with rings of one bucket and without overlap. In the larger site, for
-// which the other waits at the end of a round, a ring takes 2(n - 1)(L + b / n / B). Over all five
-// the line carries 2(n - 1) parts one after the other, each of which takes longer than its latency,
-// and the last one's latency is paid.
+// Sites of 3 and 2 nodes, rings of one bucket, no overlap. The smaller site waits for the larger
+// one at the end of a round; in the larger, a ring takes 2(n - 1)(L + b / n / B). Across all five
+// nodes the line carries 2(n - 1) parts one after the other, each longer than the latency, so that
+// only the last one's latency shows.
 TEST(GroupAverage, TakesWhatRingsInSitesAndOverAllTake) {
   const double bytes = 4 * 2'000'100;
   const double in_three_s = 4 * (22e-6 + bytes / 3 / 1e9);
@@ -152,13 +152,12 @@ TEST(GroupAverage, TakesWhatRingsInSitesAndOverAllTake) {
     EXPECT_NEAR(run.iteration_s(), iteration_s, 1e-5) << fidelity;
     EXPECT_NEAR(closed.iteration_s, iteration_s, 1e-5) << fidelity;
     EXPECT_FALSE(run.below_its_bound()) << fidelity;
-    // The line carries the average over all only: 2(n - 1)/n of the bytes, once in four iterations.
+    // The line carries only the average over all: 2(n - 1)/n of the bytes, once in four iterations.
     EXPECT_NEAR(closed.link_bytes.at("line_UP"), 8.0 / 5 * bytes / 4, 1e-6 * bytes) << fidelity;
   }
 }
 
-// What an average over all takes is hidden behind as many iterations as it is late, or what is left
-// of it is waited for.
+// An average over all is hidden behind the iterations of its delay; workers wait for the rest.
 TEST(LateAverage, IsHiddenBehindTheIterationsThatGoOn) {
   const double compute_s = 0.1;
   const double bytes = 4 * 10'000'000;
@@ -182,8 +181,8 @@ TEST(LateAverage, IsHiddenBehindTheIterationsThatGoOn) {
     }
 }
 
-// While a late average is on the line, averages in sites do not queue behind it: the line is idle
-// for them, and cards have room.
+// While a late average is on the line, averages within sites do not queue behind it: they do not
+// use the line, and the cards have room.
 TEST(LateAverage, DoesNotHoldUpAveragesInSites) {
   for (const char* fidelity : {"step", "flow"}) {
     const auto iteration_s = [&](const char* delay) {
@@ -197,13 +196,13 @@ TEST(LateAverage, DoesNotHoldUpAveragesInSites) {
     const double in_site_s = 2 * (8'000'400 / 2 / 1e9 + 2e-5);
     const double alone_s = 0.1 + in_site_s;
     EXPECT_GT(iteration_s("0"), alone_s + 0.01) << fidelity;  // 6 parts of 2 MB at 2e8 B/s, / 4
-    // Hidden, but for what the cards share: at most what the average puts on one.
+    // Hidden, except for the shared cards: at most the seconds of the average on one card.
     EXPECT_GE(iteration_s("2"), alone_s - 1e-6) << fidelity;
     EXPECT_LT(iteration_s("2"), alone_s + 6 * 8'000'400 / 4 / 1e9 / 4) << fidelity;
   }
 }
 
-// Once what was waited for after the last step counted, and the parts were 134 % of an iteration.
+// Once, the wait after the last step counted as well, and the parts were 134 % of an iteration.
 TEST(LateAverage, LeavesThePartsOfAnIterationItsSum) {
   for (const char* replica : {"worker", "node", "site"})
     for (const char* delay : {"0", "1", "3"})
@@ -220,7 +219,7 @@ TEST(LateAverage, LeavesThePartsOfAnIterationItsSum) {
       }
 }
 
-// With one replica of all workers nothing is left to average: it is bsp.
+// With one replica of all workers nothing is left to average: this is bsp.
 TEST(GroupAverage, OfOneReplicaLearnsAsBsp) {
   Options options = options_of(
       two_sites(2, 0, 2),

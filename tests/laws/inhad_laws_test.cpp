@@ -1,4 +1,4 @@
-// Law 12 (tests/laws/README.md), and what else holds for InHAD: its bound, its progress, its pace.
+// Law 12 (tests/laws/README.md) and other laws of InHAD: its bound, its progress, its pace.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
@@ -9,7 +9,7 @@
 namespace syncline {
 namespace {
 
-// Five workers on three nodes, two, two and one; some jitter and a slow host.
+// Five workers on three nodes (two, two and one), with some jitter and a slow host.
 Options five_workers(double nic_Bps = 2e8) {
   return {{"platform", star_platform({.nodes = 3,
                                       .workers_per_node = 2,
@@ -25,7 +25,8 @@ Options five_workers(double nic_Bps = 2e8) {
 }
 
 TEST(Law12, InhadWithOneWorkerPerNodeAndThresholdOneIsAsp) {
-  // Iteration numbers and requests are 64 bytes without latency, so times differ by at most these.
+  // Iteration numbers and requests are 64 bytes without latency, so times differ by at most their
+  // transfer times.
   Options options{{"platform", star_platform({.nodes = 4, .nic_latency_s = 0, .servers = 2})},
                   {"model", model_of({5'000'000})},
                   {"servers", "2"},
@@ -64,10 +65,10 @@ TEST(Law12, InhadWithThresholdOfAllWorkersAndNoStalenessMakesOneUpdatePerRound) 
     EXPECT_EQ(count, 6);
 }
 
-// The most iterations by which a worker's parameters lagged behind it, by the `take` rows; checks
-// them against the times at which servers applied its gradients.
+// The largest number of iterations by which a worker's parameters lag behind it, from the `take`
+// rows; checks them against the times at which servers applied its gradients.
 int widest_lag(const Simulated& run) {
-  std::map<std::pair<int, int>, double> applied_s;  // by worker and iteration: everywhere
+  std::map<std::pair<int, int>, double> applied_s;  // by worker and iteration: on all servers
   std::map<std::pair<int, int>, int> parts;
   for (const Row& row : run.rows("apply")) {
     double& last_s = applied_s[{row.worker, row.iteration}];
@@ -108,7 +109,7 @@ TEST(Inhad, AWorkersParametersLackAtMostStalenessOfItsGradients) {
   EXPECT_EQ(widest_lag(simulated(options)), 7) << "it did not run on";  // one warm-up iteration
 }
 
-// Every gradient is applied, once on each server, and the run ends: any deadlock is an error.
+// Every gradient is applied once on each server, and the run ends; any deadlock is an error.
 TEST(Inhad, NoSettingsMakeItWaitForEver) {
   int runs = 0;
   for (const char* staleness : {"0", "1", "3", "none"})
@@ -120,7 +121,7 @@ TEST(Inhad, NoSettingsMakeItWaitForEver) {
         for (const char* answer : {"pulled", "all"})
           for (const char* servers : {"0", "1", "2"})
             for (const char* iterations : {"1", "4"}) {
-              // The slow network where workers wait for it, the fast one where for each other.
+              // On the slow network workers wait for transfers, on the fast one for each other.
               Options options = five_workers(++runs % 2 == 0 ? 1e6 : 1e9);
               options.insert({{"staleness", staleness},
                               {"threshold", threshold},
@@ -143,7 +144,7 @@ TEST(Inhad, RefusesAThresholdThatIsNeverMet) {
   Options options = five_workers();
   options["threshold"] = "10";
   EXPECT_GT(simulated(options).figures.throughput_samples_per_s,
-            0);  // staleness 1, so two gradients of each
+            0);  // two gradients of each worker, due to staleness 1
   options["threshold"] = "11";
   try {
     simulated(options);
@@ -156,7 +157,7 @@ TEST(Inhad, RefusesAThresholdThatIsNeverMet) {
   EXPECT_GT(simulated(options).figures.throughput_samples_per_s, 0);
 }
 
-// Four nodes of two workers that compute 0.1 s; 20 MB of gradients.
+// Four nodes of two workers that compute for 0.1 s; 20 MB of gradients.
 Options eight_workers(double nic_Bps) {
   return {{"platform", star_platform({.nodes = 4, .workers_per_node = 2, .nic_Bps = nic_Bps})},
           {"model", model_of({5'000'000})},
@@ -165,8 +166,8 @@ Options eight_workers(double nic_Bps) {
 }
 
 TEST(Inhad, ASlowNetworkSlowsItToTheSecondsOfItsBytes) {
-  // For an update of all workers' gradients a node's card sends 3/4 of its sum to the other nodes'
-  // servers, and 1/4 of the parameters to three nodes.
+  // For an update with all workers' gradients, a node's card sends 3/4 of its sum to the other
+  // nodes' servers, and 1/4 of the parameters to each of three nodes.
   const double bytes = 1.5 * 4 * 5'000'000;
   double before = 0;
   for (const double nic_Bps : {1.25e6, 1e7, 1e8, 3e8, 1e10}) {
@@ -176,7 +177,7 @@ TEST(Inhad, ASlowNetworkSlowsItToTheSecondsOfItsBytes) {
     EXPECT_GT(figures.throughput_samples_per_s, before) << nic_Bps;
     const double bound = 8 * 10 / (bytes / nic_Bps);
     EXPECT_LE(figures.throughput_samples_per_s, 1.005 * bound) << nic_Bps;
-    if (nic_Bps <= 1e8) {  // the bound, but for updates of seven gradients, which move as much
+    if (nic_Bps <= 1e8) {  // nearly the bound: updates of 7 gradients move as much
       EXPECT_GE(figures.throughput_samples_per_s, 0.95 * bound) << nic_Bps;
       EXPECT_GT(figures.exposed_communication_s, 10 * figures.waiting_s) << nic_Bps;
       EXPECT_EQ(figures.bottleneck.find("communication"), 0u) << figures.bottleneck;
@@ -186,9 +187,8 @@ TEST(Inhad, ASlowNetworkSlowsItToTheSecondsOfItsBytes) {
 }
 
 TEST(Inhad, HidingATransferCostsARoundOfStaleness) {
-  // A gradient of ASP misses those that each of the other workers makes meanwhile. InHAD without
-  // staleness misses fewer: updates of several gradients. To hide s transfers it computes without
-  // the last s rounds.
+  // An ASP gradient misses one gradient of each other worker. InHAD without staleness misses fewer:
+  // its updates have several gradients. To hide s transfers it computes without the last s rounds.
   for (const double nic_Bps : {1e8, 1e10}) {
     Options options = eight_workers(nic_Bps);
     options["schedule"] = "asp";
@@ -200,7 +200,7 @@ TEST(Inhad, HidingATransferCostsARoundOfStaleness) {
       options["threshold"] = threshold;
       EXPECT_LT(simulated(options).figures.staleness_mean, asp) << threshold;
     }
-    EXPECT_EQ(simulated(options).figures.staleness_max, 0);  // threshold 8: rounds
+    EXPECT_EQ(simulated(options).figures.staleness_max, 0);  // threshold 8 means rounds
   }
   Options options = eight_workers(1e7);
   options["schedule"] = "inhad";
@@ -208,7 +208,7 @@ TEST(Inhad, HidingATransferCostsARoundOfStaleness) {
     options["staleness"] = std::to_string(s);
     options.erase("host-memory-bandwidth");
     EXPECT_LT(simulated(options).figures.staleness_mean, 8.4 * s);
-    options["host-memory-bandwidth"] = "1e15";  // so that nodes stay in step
+    options["host-memory-bandwidth"] = "1e15";  // keeps nodes in step
     const Figures figures = simulated(options).figures;
     EXPECT_NEAR(figures.staleness_mean, 8 * s, 0.8 * s);  // the first rounds have less
     EXPECT_NEAR(figures.staleness_updates_mean, s, 0.1 * s);
@@ -217,17 +217,17 @@ TEST(Inhad, HidingATransferCostsARoundOfStaleness) {
 }
 
 TEST(Inhad, SeveralWorkersOfANodeTakeParametersAtTheSameTime) {
-  // Once, only one of their waiting senders was woken. SimGrid stopped the others at the end, with
-  // a deadlock message on stderr that nothing checked. Now a deadlock is an error.
+  // Once, only one of the waiting senders was woken. SimGrid stopped the others at the end, with a
+  // deadlock message on stderr that nothing checked. Now a deadlock is an error.
   const Simulated run = simulated({{"platform", star_platform({.nodes = 1, .workers_per_node = 5})},
                                    {"model", model_of({1'000'000})},
                                    {"iterations", "10"},
                                    {"schedule", "inhad"}});
-  EXPECT_EQ(run.rows("take").size(), 2u * 5 * 11);  // a row at each end, one warm-up iteration
+  EXPECT_EQ(run.rows("take").size(), 2u * 5 * 11);  // a row at each end; one warm-up iteration
 }
 
 TEST(Inhad, StalenessDoesNotGrowWithTheLengthOfTheRun) {
-  // Once, a node was asked again while its sum was under way. On a slow link, sums queued, each
+  // Once, a node was asked again while its sum was being sent. On a slow link sums queued, each
   // older than the one before.
   for (const char* staleness : {"1", "none"}) {
     Options options{{"platform", star_platform({.nodes = 2, .nic_Bps = 1.25e9, .slow_speed = 0.5})},
@@ -242,7 +242,7 @@ TEST(Inhad, StalenessDoesNotGrowWithTheLengthOfTheRun) {
 }
 
 TEST(Inhad, ReportingByRoundKeepsPullingUnderJitter) {
-  // Once, a report needed equal counts of all workers at one time, which jitter made rare.
+  // Once, a report needed equal counts of all workers at the same time, which jitter made rare.
   Options options{{"platform", star_platform({.nodes = 1, .workers_per_node = 4})},
                   {"model", model_of({1000})},
                   {"schedule", "inhad"},

@@ -1,4 +1,5 @@
-// What real messages weigh: the bytes of a trace are those that compressors made of real gradients.
+// Sizes of real messages: the bytes in a trace are those of the messages that compressors made of
+// real gradients.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -40,14 +41,14 @@ double sent(const Simulated& run, const std::string& verb) {
   return bytes;
 }
 
-// Every one of them, on its way to servers and among workers.
+// Every compressor, to servers and among workers.
 TEST(LearnedMessages, AreAsLongInTheTraceAsTheyWereMade) {
   for (const auto& [name, compressor] : Registered<Compressor>::all()) {
     const Simulated asp = simulated(lesson_in_nodes("asp", name));
     const Learned& learned = *asp.trace.learned;
     const auto parameters = static_cast<double>(learned.parameters_at_end.size());
     const double pushes = six_workers * 21;
-    const double byte = 8 / parameters;  // at most one is lost to rounding
+    const double byte = 8 / parameters;  // rounding loses at most one byte
     const double bits = 8 * sent(asp, "push") / pushes / parameters;
     if (name == "none") {
       EXPECT_EQ(bits, 32);
@@ -61,7 +62,7 @@ TEST(LearnedMessages, AreAsLongInTheTraceAsTheyWereMade) {
     EXPECT_EQ(bsp.trace.learned->compressed.messages, pushes) << name;
     EXPECT_LT(bsp.trace.learned->curve.back().loss, learned.curve.front().loss) << name;
     if (compressor.reducible)
-      continue;  // what is sent there is parts of sums
+      continue;  // these send parts of sums
     // Each message is passed on round the ring.
     const double gathered = 8 * sent(bsp, "all-gather") / (six_workers - 1) / pushes / parameters;
     EXPECT_NEAR(gathered, bsp.trace.learned->compressed.bits_per_value, byte) << name;
@@ -81,7 +82,7 @@ TEST(LearnedMessages, OfCompressedAnswersAreAsLongAsWhatTheyHold) {
   }
 }
 
-// What is too small to compress is as long as ever, however long the message beside it is.
+// Tensors too small to compress keep their size, whatever the size of the message next to them.
 TEST(LearnedMessages, OfCompressedAnswersLeaveSmallTensorsAsTheyAre) {
   for (const std::string schedule : {"asp", "inhad"}) {
     Options options = lesson_in_nodes(schedule, "gaussiank");
@@ -101,7 +102,7 @@ TEST(LearnedMessages, OfCompressedAnswersLeaveSmallTensorsAsTheyAre) {
   }
 }
 
-// With a worker in each node the three move the same messages round the same ring.
+// With one worker per node, all three exchanges move the same messages round the same ring.
 TEST(LearnedMessages, WeighAsMuchInAGridOfSingleWorkersAsInAGather) {
   for (const char* compressor : {"gaussiank", "dgc", "sidco"}) {
     Options options = lesson_in_nodes("bsp", compressor);
@@ -113,14 +114,14 @@ TEST(LearnedMessages, WeighAsMuchInAGridOfSingleWorkersAsInAGather) {
           << exchange << compressor;
       EXPECT_NEAR(grid.trace.learned->curve.back().bytes,
                   gathered.trace.learned->curve.back().bytes,
-                  six_workers * 21 * six_workers)  // a byte of each message in each step
+                  six_workers * 21 * six_workers)  // a byte for each message in each step
           << exchange << compressor;
     }
   }
 }
 
-// What comes down the tree, or is gathered of all regions, is the list of k; what goes up, or to
-// the regions' workers, is what was selected, which may be several times as much.
+// Messages down the tree, and the gather over regions, carry the list of k; messages up the tree,
+// or to the regions' workers, carry what was selected, which may be several times as much.
 TEST(LearnedMessages, OfMergedListsAreAsLongAsTheLists) {
   Options options = lesson_in_nodes("bsp", "gaussiank");
   options["density"] = "0.01";
@@ -141,7 +142,7 @@ TEST(LearnedMessages, OfMergedListsAreAsLongAsTheLists) {
   EXPECT_GT(sent(regions, "split"), 1.2 * 21 * (six_workers - 1) * list);
 }
 
-// Steps and flows move the same messages, so learn the same.
+// Steps and flows move the same messages, and therefore learn the same.
 TEST(LearnedMessages, AreTheSameInStepsAndFlows) {
   for (const char* compressor : {"none", "topk", "gaussiank", "qsgd", "powersgd", "onebit"})
     for (const std::string& exchange : exchanges_for(compressor)) {

@@ -1,5 +1,5 @@
 // Laws of learning (tests/laws/README.md): what schedules, exchanges and compressors must give when
-// they carry real gradients, and that these take no simulated time.
+// they carry real gradients, and that learning takes no simulated time.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace syncline {
 namespace {
 
-// A small problem, timed as itself: two hidden layers, so several buckets.
+// A small problem whose own model is timed: two hidden layers, so several buckets.
 Options lesson_of(const std::string& schedule) {
   return {{"learn", "mlp"},      {"hidden", "7"},        {"hidden-layers", "2"},
           {"data", "generated"}, {"samples", "300"},     {"features", "6"},
@@ -29,7 +29,7 @@ const std::vector<float>& parameters(const Simulated& run) {
   return run.trace.learned->parameters_at_end;
 }
 
-// As a part of how far they have moved at most.
+// The largest difference, as a share of the largest value.
 double difference(const std::vector<float>& a, const std::vector<float>& b) {
   double most = 0;
   double largest = 0;
@@ -133,12 +133,13 @@ TEST(Learning, OfInhadWithOneWorkerPerNodeIsThatOfAsp) {
     same["staleness"] = "0";
     if (rate == std::string("workers"))
       EXPECT_EQ(parameters(asp), parameters(simulated(same)));
-    else  // the factors are the same but for their rounding
+    else  // equal but for rounding of the factors
       EXPECT_LT(difference(parameters(asp), parameters(simulated(same))), 1e-6);
   }
 }
 
-// DGC's momentum correction is of what is compressed; where nothing is, the optimizer has it.
+// DGC's momentum correction applies to what is compressed; if nothing is, the optimizer has the
+// momentum.
 TEST(Learning, OfDgcHasItsMomentumWhereNothingIsCompressed) {
   Options options = on(uneven, lesson_of("bsp"));
   options["momentum"] = "0.9";
@@ -161,8 +162,8 @@ TEST(Learning, OfDgcHasItsMomentumWhereNothingIsCompressed) {
 TEST(Learning, OfDgcThatSendsAllIsThatOfNoCompressor) {
   for (const char* schedule : {"bsp", "local-sgd"}) {
     Options options = on(uneven, lesson_of(schedule));
-    options["momentum"] = schedule == std::string("bsp") ? "0" : "0.9";  // of the steps alone
-    options["clip-norm"] = "0.2";  // of whole gradients, not of buckets
+    options["momentum"] = schedule == std::string("bsp") ? "0" : "0.9";  // of the steps only
+    options["clip-norm"] = "0.2";  // clips whole gradients, not buckets
     options["bucket-bytes"] = "0";
     Options dgc = options;
     dgc["compressor"] = "dgc";
@@ -230,7 +231,7 @@ TEST(Learning, CountsSamplesAndBytesAsTheTraceDoes) {
   }
 }
 
-// An update has the gradients of many, and its parameters are those of them all.
+// An update has the gradients of several workers, and evaluations use parameters with all of them.
 TEST(Learning, OfInhadIsEvaluatedAfterWholeUpdates) {
   Options options = on(uneven, lesson_of("inhad"));
   options["evaluate-every"] = "4";
@@ -243,7 +244,7 @@ TEST(Learning, OfInhadIsEvaluatedAfterWholeUpdates) {
   }
 }
 
-// So that the window has the averages of its steps, whenever the target is met.
+// The window then has the averages of its steps, whenever the target is met.
 TEST(LocalSgd, EndsWithAWholeRoundWhenTheTargetIsMet) {
   Options options = on(uneven, lesson_of("local-sgd"));
   options["local-steps"] = "5";
@@ -269,7 +270,7 @@ TEST(Learning, WarnsOfWorkersWithoutSamples) {
              line.text.find(" of 8 workers") != std::string::npos;
     });
   };
-  options["skew"] = "0.001";  // of three labels five workers get nothing
+  options["skew"] = "0.001";  // five workers get nothing of three labels
   EXPECT_TRUE(warned());
   options["skew"] = "100";
   EXPECT_FALSE(warned());
@@ -298,7 +299,7 @@ TEST(Learning, EndsWhenTheTargetIsMet) {
   }
 }
 
-// 240 of 300 samples are learned from: with four workers and 4 samples each an epoch has 15
+// 240 of 300 samples are trained on: with four workers and 4 samples each, an epoch has 15
 // iterations.
 TEST(Learning, WarmsDensitiesUpByTheEpochsOfItsData) {
   for (const char* given : {"", "3"}) {
@@ -320,8 +321,8 @@ TEST(Learning, WarmsDensitiesUpByTheEpochsOfItsData) {
   }
 }
 
-// Counted from zero, not from the evaluation before: the grid is that of `evaluate-every`, of which
-// four samples at a time hit no point, and an evaluation is at the first update after each.
+// The grid of `evaluate-every` counts from zero, not from the last evaluation. Steps of four
+// samples hit no grid point exactly, so the first update after each is evaluated.
 TEST(Learning, IsEvaluatedOnTheGridOfSamples) {
   for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
     Options options = on(uneven, lesson_of(schedule));
@@ -347,7 +348,7 @@ TEST(Learning, IsEvaluatedOnTheGridOfSamples) {
   }
 }
 
-// A loss of 1e8 is a number, and no result.
+// A loss of 1e8 is a number, but not a useful result.
 TEST(Learning, EndsWhereTheLossIsAThousandTimesThatOfTheStart) {
   for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
     Options options = on(uneven, lesson_of(schedule));
@@ -358,7 +359,7 @@ TEST(Learning, EndsWhereTheLossIsAThousandTimesThatOfTheStart) {
     options["momentum"] = "0";
     if (schedule == "local-sgd")
       options["local-steps"] = "1";
-    options["learning-rate"] = "1.5";  // it grows slowly: at the end it still is a number
+    options["learning-rate"] = "1.5";  // grows slowly, so the loss stays a number to the end
     options["evaluate-every"] = "1";
     const Learned learned = *simulated(options).trace.learned;
     ASSERT_TRUE(learned.diverged_s) << schedule;

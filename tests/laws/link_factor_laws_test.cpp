@@ -1,4 +1,4 @@
-// A factor of links by a pattern of their names changes these links, and nothing else.
+// A factor for links whose names match a pattern changes these links and nothing else.
 #include <cstdlib>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(LinkFactor, IsOfTheLinksThatItNames) {
   EXPECT_NEAR(seconds(pair, {{"bandwidth-factor", "*-nic*:0.5"}}), ring_s(0.5), 1e-9);
   EXPECT_NEAR(seconds(pair, {{"bandwidth-factor", "node1-nic:0.25"}}), ring_s(0.25), 1e-9);
   EXPECT_NEAR(seconds(pair, {{"bandwidth-factor", "100000"}}), ring_s(1e5), 1e-9);
-  // One way alone is slow: its second part follows the first one without a latency.
+  // Only one direction is slow: its second part follows the first without a latency.
   EXPECT_NEAR(seconds(pair, {{"bandwidth-factor", "node0-nic_UP:0.25"}}), ring_s(0.25) - latency_s,
               1e-9);
   EXPECT_NEAR(seconds(pair, {{"bandwidth-factor", "*-nvlink:0.5"}, {"platform", one_node}}),
@@ -50,7 +50,8 @@ TEST(LinkFactor, CountsBesidesAPlainOneAndOthers) {
   };
   EXPECT_NEAR(at("2;*-nic*:0.5"), at("1"), 1e-9);
   EXPECT_NEAR(at("*-nic*:0.5;node*:0.5"), at("*-nic*:0.25"), 1e-9);
-  // LV08 has 0.97 of a bandwidth and 13.01 latencies of its own, which a pattern does not replace.
+  // LV08 multiplies bandwidths by 0.97 and latencies by 13.01; a pattern does not replace these
+  // factors.
   const Options lv08{{"network", "lv08"}};
   Options half = lv08;
   half["bandwidth-factor"] = "*-nic*:0.5";
@@ -61,7 +62,7 @@ TEST(LinkFactor, OfLatenciesIsOfTheLinksThatItNames) {
   const auto at = [&](const std::string& factor) {
     return seconds(pair, {{"latency-factor", factor}});
   };
-  // Half of the way's latency is at each card; the slots have none.
+  // Half of the latency of the way is at each card; the slots have none.
   EXPECT_NEAR(at("*-nic:101") - at("1"), 2 * 100 * 14e-6, 1e-9);
   EXPECT_NEAR(at("node0-nic:101") - at("1"), 2 * 50 * 14e-6, 1e-9);
   EXPECT_NEAR(at("*-pcie:101"), at("1"), 1e-12);
@@ -90,7 +91,7 @@ TEST(LinkFactor, MovesBreakEvenOfItsLinksAlone) {
     EXPECT_EQ(closed.with_overlap.size(), 1U);
     return closed.with_overlap.empty() ? 0 : closed.with_overlap.front().to;
   };
-  EXPECT_NEAR(limit("*:1") / limit("1"), 1, 0.01);  // all are named
+  EXPECT_NEAR(limit("*:1") / limit("1"), 1, 0.01);  // this matches all links
   const double cards = limit("*-nic:1");
   EXPECT_GT(cards, 1);
   EXPECT_LT(cards, 1e3);

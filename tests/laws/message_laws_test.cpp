@@ -1,4 +1,4 @@
-// Law 19 (tests/laws/README.md): messages of a trace, and what other programs read of them.
+// Law 19 (tests/laws/README.md): the messages of a trace, and what other programs read of them.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST(Law19, SamplesOfALinkAreItsBytesAndNeverMoreThanItCarries) {
   }
 }
 
-// What ui.perfetto.dev asks of a file, so that it shows all of it.
+// Conditions for ui.perfetto.dev to show all of a file.
 TEST(Law19, PerfettoReadsTheTraceOfEverySchedule) {
   struct Slice {
     double start;
@@ -124,8 +124,8 @@ TEST(Law19, PerfettoReadsTheTraceOfEverySchedule) {
   }
 }
 
-// A reader of GOAL's text, and what it takes on hosts with a card each, where a message takes
-// latency + bytes / bandwidth.
+// Reads a GOAL text and simulates it on hosts with one card each, where a message takes latency +
+// bytes / bandwidth.
 class Goal {
  public:
   explicit Goal(const std::string& text) {
@@ -160,7 +160,7 @@ class Goal {
       Operation operation{.kind = second};
       std::string value;
       words >> value;
-      operation.amount = std::stod(value);  // nanoseconds, or bytes and a b
+      operation.amount = std::stod(value);  // nanoseconds, or bytes followed by a b
       EXPECT_EQ(value.ends_with("b"), second != "calc") << line;
       for (std::string key; words >> key;) {
         words >> value;
@@ -181,16 +181,17 @@ class Goal {
     return found;
   }
 
-  // Seconds; every operation is done, or it has a cycle or waits for what nobody sends.
+  // Seconds until every operation is done; throws if there is a cycle or a wait for a message that
+  // nobody sends.
   double replayed(double latency_s, double bandwidth_Bps) {
-    std::map<std::pair<std::size_t, int>, double> free_s;  // of cpus; -1: of the card
+    std::map<std::pair<std::size_t, int>, double> free_s;  // when cpus are free; -1: the card
     std::map<std::pair<int, int>, double> arrived_s;       // by receiver and tag
     std::size_t left = 0;
     for (const auto& rank : ranks_)
       left += rank.size();
     double end_s = 0;
     while (left > 0) {
-      // The operation that can begin first.
+      // Chooses the operation that can begin first.
       Operation* next = nullptr;
       std::size_t at = 0;
       double begin_s = 0;
@@ -234,7 +235,7 @@ class Goal {
     double done_s = -1;
   };
 
-  // When all that it requires is done; -1: that is not known yet.
+  // When everything that the operation requires is done; -1: not known yet.
   double ready(std::size_t rank, const Operation& operation,
                const std::map<std::pair<int, int>, double>& arrived_s) const {
     double ready_s = 0;
@@ -262,8 +263,8 @@ std::string goal_of(const Trace& trace, bool overlap = true) {
   return text.str();
 }
 
-// Alone on its cards an iteration takes as long in the replay; twice the bandwidth halves what is
-// exposed of it, so that times were not written into it.
+// Alone on its cards, an iteration takes as long in the replay; twice the bandwidth halves its
+// exposed part, which shows that no times were written into the file.
 TEST(Law19, AReplayedIterationTakesAsLong) {
   for (const bool overlap : {true, false})
     for (const char* exchange : {"ring", "halving-doubling"}) {
@@ -302,7 +303,7 @@ TEST(Law19, ChakraHasTheComputationAndTheBytesOfAnIteration) {
                                    {"bucket-bytes", "0"}});
   std::ostringstream text;
   write_chakra(run.trace, 1, {12'000'000, 4'000'000}, true, text);
-  // One object after another: an array of them by commas between lines of braces.
+  // The objects stand one after another: joins them into an array with commas and brackets.
   std::string joined = "[" + text.str() + "]";
   for (std::size_t at = 0; (at = joined.find("}\n{", at)) != std::string::npos; ++at)
     joined.replace(at, 2, "},");
@@ -323,7 +324,7 @@ TEST(Law19, ChakraHasTheComputationAndTheBytesOfAnIteration) {
   }
   EXPECT_NEAR(computed_us, 100'000, 1);
   EXPECT_EQ(bytes, (std::vector<std::string>{"12000000", "4000000"}));
-  // forward, two buckets backward, an all-reduce after each of these
+  // forward, then backward of two buckets, with an all-reduce after each
   EXPECT_EQ(by_id["3"]["type"], "COMM_COLL_NODE");
   EXPECT_EQ(by_id["3"]["dataDeps"], (Json{"2"}));
   EXPECT_EQ(by_id["5"]["dataDeps"], (Json{"4", "3"}));

@@ -1,4 +1,4 @@
-// What a worker does at each moment of a trace, without the code that reports it.
+// What a worker does at each moment of a trace, independently of the code that reports it.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace syncline {
 
-// Seconds of a stretch of time by what a worker does: counted along the beginnings and the ends of
-// all its rows, of what goes on at each moment.
+// Seconds of a stretch of time by what a worker does, counted between the starts and ends of all
+// its rows.
 struct Spent {
   double computes_s = 0;
   double compresses_s = 0;
@@ -42,7 +42,7 @@ class Moments {
                   (row.rank == node_aggregator && row.iteration < 0 &&
                    row.bytes_sent + row.bytes_received > 0))) {
         add(row.start_s, row.end_s, moving);
-        for (const Pause& pause : trace.pauses)  // of this row, which then does not move
+        for (const Pause& pause : trace.pauses)  // the row moves nothing during a pause
           if (pause.rank == row.rank && pause.stage == row.stage &&
               row.stream == Stream::communication)
             add(std::max(pause.start_s, row.start_s), std::min(pause.end_s, row.end_s), pausing);

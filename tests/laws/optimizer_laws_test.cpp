@@ -1,5 +1,5 @@
-// Laws 3 and 4 (tests/laws/README.md) with an optimiser's step of its own: it follows communication
-// and hides none of it.
+// Laws 3 and 4 (tests/laws/README.md) with a separate optimiser step: the step follows
+// communication and hides none of it.
 #include <gtest/gtest.h>
 #include <numeric>
 
@@ -8,12 +8,12 @@
 namespace syncline {
 namespace {
 
-// Seconds of a step that reads and writes so many values of each of four million parameters.
+// Seconds of a step that reads and writes `values` values for each of four million parameters.
 double step_s(int values) {
   return values * 4 * 4e6 / 8e9;
 }
 
-// Four equal buckets of a million values; an iteration of one worker alone takes 0.1 s.
+// Four equal buckets of a million values; one worker alone takes 0.1 s per iteration.
 Options scenario_with(const std::string& optimizer, const std::string& platform) {
   static const std::string model = model_of({1'000'000, 1'000'000, 1'000'000, 1'000'000});
   Options options{{"platform", platform}, {"model", model}, {"bucket-bytes", "0"}};
@@ -43,8 +43,8 @@ TEST(Law3, AnOptimizersStepIsAPartOfTheMeasuredIteration) {
   }
 }
 
-// The memory rate is that of the fastest host; a slower one takes as much longer to step as to
-// compute.
+// The memory rate is that of the fastest host; a slower host's step takes longer in proportion to
+// its computation.
 TEST(Law3, ASlowHostStepsInProportionToItsSpeed) {
   const Simulated run =
       simulated(scenario_with("sgd", star_platform({.nodes = 3, .slow_speed = 0.5})));
@@ -52,8 +52,8 @@ TEST(Law3, ASlowHostStepsInProportionToItsSpeed) {
     EXPECT_NEAR(row.end_s - row.start_s, (row.rank == 2 ? 2 : 1) * step_s(3), precise);
 }
 
-// The network never stands still once the first of four buckets exists, C/3 + 2C/3/4 after the
-// start. A step of s seconds brings that forward by s/2, and comes after it.
+// The network is busy without a pause once the first of four buckets exists, C/3 + 2C/3/4 after the
+// start. A step of s seconds makes this s/2 earlier, and follows it.
 TEST(Law4, AnOptimizersStepHidesNoCommunication) {
   for (const char* exchange : {"ring", "halving-doubling"})
     for (const char* fidelity : {"flow", "step"}) {
@@ -82,7 +82,7 @@ TEST(Law4, ClosedFormsKnowTheOptimizersStep) {
     }
 }
 
-// Ten milliseconds for each of four tensors, after communication; none where a worker is alone.
+// Ten milliseconds for each of four tensors, after communication; none if a worker is alone.
 TEST(Law4, LaunchingTheOptimizersStepHidesNoCommunication) {
   for (const int nodes : {1, 4}) {
     Options options = scenario_with("adam", star_platform({.nodes = nodes, .nic_Bps = 5e7}));

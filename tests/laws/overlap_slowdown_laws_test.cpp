@@ -1,5 +1,5 @@
-// Law 35 (tests/laws/README.md): with overlap-slowdown = s what a worker computes progresses at 1 /
-// (1 + s) while it has a collective in flight, and at its own rate otherwise.
+// Law 35 (tests/laws/README.md): with overlap-slowdown = s a worker computes at 1 / (1 + s) of its
+// rate while it has a collective in flight, and at its full rate otherwise.
 #include <gtest/gtest.h>
 #include <map>
 #include <tuple>
@@ -19,7 +19,7 @@ bool computes(const Row& row) {
   return (row.stream == Stream::compute && row.verb != Verb::wait) || compresses(row);
 }
 
-// When each worker has a collective in flight, or waits in one for others.
+// When each worker has a collective in flight, including waits for others in it.
 std::vector<std::vector<Interval>> in_flight(const Trace& trace) {
   std::vector<std::vector<Interval>> all(static_cast<std::size_t>(trace.workers));
   for (const Row& row : trace.rows)
@@ -30,7 +30,7 @@ std::vector<std::vector<Interval>> in_flight(const Trace& trace) {
   return all;
 }
 
-// Seconds that what each row computes takes alone, by what it is.
+// The seconds that the computation of each row takes alone.
 using Alone = std::map<std::tuple<int, int, Verb, int, Stream>, std::vector<double>>;
 
 Alone alone(const Trace& trace, double slowdown) {
@@ -47,7 +47,7 @@ Alone alone(const Trace& trace, double slowdown) {
   return seconds;
 }
 
-// What shares its only core with computation has no rate of its own.
+// Rows that share the only core with computation have no rate of their own.
 bool shares_a_core(const Trace& trace) {
   for (const Row& row : trace.rows)
     if (compresses(row) && row.stream != Stream::compute)
@@ -94,7 +94,7 @@ TEST(Law35, EveryRowProgressesAtTheRateOfWhatIsInFlight) {
   EXPECT_GT(slowed, 20);
 }
 
-// Computation in pieces loses nothing.
+// Splitting computation into pieces loses nothing.
 TEST(Law35, NearlyNoSlowdownIsNone) {
   for (const Case& one : every_schedule()) {
     Options options = one.options;
@@ -106,8 +106,8 @@ TEST(Law35, NearlyNoSlowdownIsNone) {
   }
 }
 
-// Two tensors of 4e7 bytes; cards of 5e8 B/s. Of 0.1 s forward is a third, and so is each bucket's
-// backward. The slow worker takes twice that.
+// Two tensors of 4e7 bytes; cards of 5e8 B/s. Forward takes a third of 0.1 s, and so does backward
+// of each bucket. The slow worker takes twice as long.
 constexpr double third_s = 0.1 / 3;
 
 Options two_buckets(const Star& star, const Options& more) {
@@ -132,12 +132,12 @@ std::vector<ByHand> by_hand() {
   const Star pair{.nodes = 2, .nic_Bps = 5e8, .nic_latency_s = 0};
   Star fast = pair;
   fast.nic_Bps = 4e9;
-  // Rings of two move all of a bucket each way: 80 ms, more than a bucket's backward of 50 ms
-  // beside it; or 10 ms, in which 20/3 ms of backward are done.
+  // A ring of two moves a whole bucket each way: 80 ms, longer than the backward of a bucket, which
+  // takes 50 ms beside it; on the fast network 10 ms, during which 20/3 ms of backward are done.
   const double hidden_s = 0.01 / 3;
-  // Four workers on two nodes, one of which is slow: 1.5 times the bucket through a card is 120 ms.
-  // Its second bucket's backward takes 100 ms beside it. Others wait for it with theirs launched,
-  // and take half as long.
+  // Four workers on two nodes, one node slow: a card carries 1.5 times the bucket, 120 ms. Backward
+  // of the slow workers' second bucket takes 100 ms beside it. Others launch their collective and
+  // wait, and their backward takes half as long.
   const Star unequal{
       .nodes = 2, .workers_per_node = 2, .nic_Bps = 5e8, .nic_latency_s = 0, .slow_speed = 0.5};
   const Options s{{"overlap-slowdown", "0.5"}};
@@ -153,9 +153,9 @@ std::vector<ByHand> by_hand() {
        0.2 + 3.5 * third_s},
       {"one bucket", two_buckets(pair, with({{"bucket-bytes", "all"}})), 0.1 + 0.16, 0.1},
       {"no overlap", two_buckets(pair, with({{"overlap", "off"}})), 0.1 + 0.16, 0.1},
-      // The shards' law has the times without slowdown. Forward of the first unit, 50/3 ms, takes
-      // half as long again beside the gather of the second; backward of each unit, 100/3 ms, beside
-      // 40 ms of gather and of reduce-scatter does 80/3 ms in these.
+      // The law of shards has the seconds without slowdown. Forward of the first unit, 50/3 ms,
+      // takes half as long again beside the gather of the second; backward of each unit, 100/3 ms,
+      // does 80/3 ms of its work beside 40 ms of gather and of reduce-scatter.
       {"shards",
        two_buckets(pair, with({{"schedule", "fsdp"}, {"units", "2"}, {"bucket-bytes", ""}})),
        0.08 + 0.05 / 3 + 2 * (0.04 + 0.02 / 3) + 0.04, 0.025 + 0.05 / 3 + 2 * (0.04 + 0.02 / 3)}};
@@ -177,7 +177,7 @@ TEST(Law35, TwoBucketsTakeWhatArithmeticSays) {
     }
 }
 
-// An average that is applied an iteration later slows that iteration, as long as it is under way.
+// An average that is applied one iteration later slows that iteration while it is in flight.
 TEST(Law35, IterationsBesideADelayedAverageAreSlower) {
   for (const double nic_Bps : {4e8, 4e9}) {
     const Options options = two_buckets({.nodes = 2, .nic_Bps = nic_Bps, .nic_latency_s = 0},
@@ -244,7 +244,7 @@ TEST(Law35, ClosedFormsAndFlowsTakeWhatEveryStepTakes) {
     }
 }
 
-// A worker alone has nobody to run collectives with.
+// A worker alone has no collectives to run.
 TEST(Law35, AWorkerAloneIsAsFast) {
   for (const char* schedule : {"bsp", "fsdp", "local-sgd"}) {
     Options options{{"platform", star_platform({.nodes = 1})},
@@ -256,7 +256,7 @@ TEST(Law35, AWorkerAloneIsAsFast) {
   }
 }
 
-// Channels are one collective, and what runs in several is in flight once.
+// Channels form one collective: what runs in several channels is in flight once.
 TEST(Law35, ChannelsAreOneCollective) {
   Options options = two_buckets({.nodes = 3, .workers_per_node = 4, .nic_Bps = 1e9},
                                 {{"channels", "4"}, {"overlap-slowdown", "0.5"}});

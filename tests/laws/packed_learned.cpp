@@ -6,7 +6,7 @@
 namespace syncline {
 namespace {
 
-constexpr double none = -1, no_end = 99;  // instead of what is not there
+constexpr double none = -1, no_end = 99;  // stand for missing values
 
 void pack(const Compressed& means, std::ostream& out) {
   out << means.messages << ' ' << means.values << ' ' << means.sent_values << ' '

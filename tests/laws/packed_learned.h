@@ -1,4 +1,4 @@
-// What has been learned, as text without loss, and back: child processes return text.
+// Lossless text form of learning results: child processes return text.
 #pragma once
 
 #include <iosfwd>
@@ -9,7 +9,7 @@
 namespace syncline {
 
 void pack(const Learned& learned, std::ostream& out);
-// None where the text has ended.
+// nullopt at the end of the text.
 std::optional<Learned> unpack_learned(std::istream& in);
 
 }  // namespace syncline

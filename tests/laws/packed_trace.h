@@ -1,4 +1,4 @@
-// A trace as text without loss, and back: child processes return text.
+// Lossless text form of a trace: child processes return text.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace syncline {
 std::string packed(const Trace& trace);
 Trace unpacked(const std::string& text);
 
-// With all its digits.
+// The number with all its digits.
 std::string number(double value);
 
 }  // namespace syncline

@@ -1,5 +1,5 @@
-// What the papers found: which method is faster must come out of the models, platforms and cost
-// tables of this repository. The papers' figures are checked by `syncline validate`.
+// Papers' findings about which method is faster must follow from the models, platforms and cost
+// tables of this repository. `syncline validate` checks the papers' figures.
 #include <gtest/gtest.h>
 #include <map>
 
@@ -13,7 +13,7 @@ double iteration_s(Options options, const std::string& key, const std::string& v
   return simulated(options).iteration_s();
 }
 
-// 16 V100 behind 10 Gbit/s: in four nodes, or each on a card of its own.
+// 16 V100 on 10 Gbit/s: in four nodes, or each with a card of its own.
 std::map<std::string, std::string> ten_gigabit() {
   static const std::map<std::string, std::string> platforms{
       {"4 x 4", star_platform({.nodes = 4,
@@ -42,8 +42,8 @@ double dense_s(Options options) {
 }
 
 TEST(MsTopK, TheLibrarysExactTopKIsSlowerThanSendingEverything) {
-  // Shi et al., MLSys 2021, and Shi, Chu, Cheung, See 2019: on GPUs selection costs more than it
-  // saves, unless it is approximate.
+  // Shi et al., MLSys 2021, and Shi, Chu, Cheung, See 2019: on GPUs exact selection costs more than
+  // it saves; only approximate selection pays.
   for (const auto& [name, platform] : ten_gigabit())
     for (const auto& [model, throughput] : v100_throughput) {
       const Options options = v100(platform, model, "v100-published");
@@ -62,7 +62,7 @@ TEST(OurKernels, MakeExactTopKAsFastAsApproximate) {
       const double exact_s = iteration_s(ours, "compressor", "topk");
       EXPECT_NEAR(exact_s / gaussian_s, 1, 0.03) << name << " " << model;
       EXPECT_LT(exact_s, dense_s(ours)) << name << " " << model;
-      // Where the published kernels cost as much again as the whole iteration.
+      // Where the published kernels take as long as a whole iteration without them.
       const Options published = v100(platform, model, "v100-published");
       EXPECT_GT(iteration_s(published, "compressor", "topk") /
                     iteration_s(published, "compressor", "gaussiank"),
@@ -76,7 +76,7 @@ TEST(GTopK, OvertakesTheAllGatherAsWorkersAreAdded) {
   const std::string nothing = cost_table(0, 0);
   for (const char* model : {"alexnet", "vgg16-cifar10", "resnet20"})
     for (const std::string& device : {nothing, std::string("v100-modelled")}) {
-      std::map<int, double> ratio;  // of the all-gather's seconds in communication to the tree's
+      std::map<int, double> ratio;  // all-gather's communication seconds divided by the tree's
       for (const int workers : {4, 8, 16, 32}) {
         const Options options{{"platform", "gbe-32x1"}, {"workers", std::to_string(workers)},
                               {"model", model},         {"device", device},
@@ -95,8 +95,8 @@ TEST(GTopK, OvertakesTheAllGatherAsWorkersAreAdded) {
 }
 
 TEST(GTopK, OvertakesTopKBetweenEightAndThirtyTwoWorkers) {
-  // The paper's all-gather starts log2 P times (recursive doubling), the tree 2 log2 P times; at
-  // its density the bytes of a large model outweigh that from between 8 and 32 workers on.
+  // The paper's all-gather has log2 P rounds (recursive doubling), the tree 2 log2 P; at the
+  // paper's density the bytes of a large model outweigh that from between 8 and 32 workers on.
   for (const char* model : {"vgg16-cifar10", "alexnet"}) {
     Options options{{"platform", "gbe-32x1"},     {"model", model},
                     {"device", cost_table(0, 0)}, {"density", "0.001"},
@@ -116,8 +116,8 @@ TEST(GTopK, OvertakesTopKBetweenEightAndThirtyTwoWorkers) {
   }
 }
 
-// QSGD (Alistarh et al., NIPS 2017), figure 4 of the appendix: hours of computation of an epoch on
-// 16 GPUs of one server; CNTK's MPI moves 0.4 GB/s there by its dense AlexNet.
+// QSGD (Alistarh et al., NIPS 2017), figure 4 of the appendix: hours of computation per epoch on 16
+// GPUs of one server; CNTK's MPI moves 0.4 GB/s there, derived from its dense AlexNet.
 TEST(Qsgd, SpeedsUpNetworksWithManyParametersPerFlopMost) {
   struct Bar {
     double computation_hours;
@@ -155,8 +155,8 @@ TEST(Qsgd, SpeedsUpNetworksWithManyParametersPerFlopMost) {
   }
 }
 
-// PowerSGD (Vogels et al., NeurIPS 2019), section 5: what can be added scales, what must be
-// gathered does not.
+// PowerSGD (Vogels et al., NeurIPS 2019), section 5: methods whose messages can be added scale,
+// methods whose messages must be gathered do not.
 TEST(PowerSgd, ScalesWhereGatheringDoesNot) {
   const auto exchange_s = [](int workers, const std::string& compressor) {
     return iteration_s({{"platform", "gbe-32x1"},

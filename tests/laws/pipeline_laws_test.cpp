@@ -1,5 +1,5 @@
-// Laws 2, 8 and 15 (tests/laws/README.md) where a bucket goes through servers in partitions:
-// latency behind partitions, and adding beside them.
+// Laws 2, 8 and 15 (tests/laws/README.md) for buckets that go through servers in partitions:
+// latencies hidden behind partitions, and adding during transfers.
 #include <gtest/gtest.h>
 
 #include "tests/laws/simulated.h"
@@ -16,10 +16,10 @@ double served_s(Options options) {
   return simulated(options).trace.end_s - 0.1;
 }
 
-// Four hosts push 3/4 of what they have and get 3/4 of it back, and answer as much as servers: a
-// card carries 1.5 b each way, and always has something to carry, because partitions are answered
-// while others are pushed. A message arrives at the end of its flow + latency, whenever its
-// receiver looks for it, so a hundred partitions pay one latency, that of the last.
+// Four hosts push 3/4 of their gradients and receive 3/4 back, and answer as much as servers: a
+// card carries 1.5 b each way, without a pause, because partitions are answered while others are
+// pushed. A message arrives one latency after its flow ends, whenever its receiver looks for it, so
+// a hundred partitions pay one latency, that of the last.
 TEST(LatencyBehindPartitions, IsPaidOnce) {
   for (const char* fidelity : {"step", "flow"})
     for (const double latency_s : {0.0, 1e-3, 1e-2, 5e-2}) {
@@ -29,7 +29,7 @@ TEST(LatencyBehindPartitions, IsPaidOnce) {
                     {"model", model_of({100'000'000})},
                     {"bucket-bytes", "all"},
                     {"fidelity", fidelity}});
-      // The first partition is pushed, and the last one pulled, while nothing goes the other way.
+      // While the first partition is pushed, and the last one pulled, nothing goes the other way.
       const double partition_s = 0.75 * 4'096'000 / 1e9;
       const double expected_s = 1.5 * bytes / 1e9 + 2 * latency_s;
       EXPECT_GE(seconds, expected_s * (1 - 1e-9)) << fidelity << ' ' << latency_s;
@@ -37,9 +37,10 @@ TEST(LatencyBehindPartitions, IsPaidOnce) {
     }
 }
 
-// As above where routes differ: two workers are near the server and two are 40 ms away. Nobody near
-// has what lacks the far workers' part, so an exchange takes the far way in and the near one out,
-// or the far one for those who are far: one way to the server and one back.
+// The same with different routes: two workers are near the server and two are 40 ms away. Nobody
+// can have a partition before the far workers' part of it arrives, so an exchange takes the far way
+// in and the near way out or, for the far workers, the far way out: one way to the server and one
+// back.
 TEST(LatencyBehindPartitions, IsThatOfTheLongestWayInAndOut) {
   const double far_s = 0.02;
   for (const char* fidelity : {"step", "flow"}) {
@@ -56,15 +57,15 @@ TEST(LatencyBehindPartitions, IsThatOfTheLongestWayInAndOut) {
                                      {"bucket-bytes", "all"},
                                      {"fidelity", fidelity}});
     const double partition_s = 4 * 4'096'000 / 1e9;
-    const double expected_s = 4 * 4e8 / 1e9 + 2 * 3 * far_s;  // the last bus is 60 ms long
+    const double expected_s = 4 * 4e8 / 1e9 + 2 * 3 * far_s;  // the last bus has 60 ms
     EXPECT_GE(seconds, expected_s * (1 - 1e-9)) << fidelity;
     EXPECT_LE(seconds, expected_s + 2 * partition_s) << fidelity;
   }
 }
 
-// A server whose memory is slower than its card: two workers' buckets come at 10 GB/s and are added
-// at 1 GB/s. Each partition is added while the next one comes, and the next bucket while that of
-// before is added: all takes the seconds of adding.
+// A server whose memory is slower than its card: buckets of two workers arrive at 10 GB/s and are
+// added at 1 GB/s. Each partition is added while the next one arrives, and each bucket while the
+// one after it arrives: the total is the time of adding.
 TEST(Adding, OfPartitionsGoesOnWhileOthersCome) {
   for (const char* fidelity : {"step", "flow"})
     for (const int buckets : {1, 2, 4}) {
@@ -83,8 +84,8 @@ TEST(Adding, OfPartitionsGoesOnWhileOthersCome) {
     }
 }
 
-// And one whose memory is a little slower than a half of its card, which `flow` took a third too
-// long for: cards and memory are about as busy.
+// A server whose memory is slightly slower than half of its card, so that both are about equally
+// busy. Once, `flow` took a third too long here.
 TEST(Adding, TakesAsLongInFlowsAsInSteps) {
   for (const double memory_Bps : {1e10, 3e10, 6e10, 1e12}) {
     Options options{{"platform", star_platform({.nodes = 8, .nic_Bps = 1e10})},

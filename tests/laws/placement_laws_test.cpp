@@ -1,4 +1,4 @@
-// Law 36 (tests/laws/README.md): which hosts have workers decides how many bytes leave a node.
+// Law 36 (tests/laws/README.md): the hosts that have workers decide how many bytes leave a node.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <set>
@@ -11,7 +11,7 @@ namespace {
 const std::vector<std::uint64_t> tensors{400'000, 900'000};
 constexpr double model_bytes = 4.0 * (400'000 + 900'000);
 
-// Workers of each node that has any, from the ranks that the trace names.
+// The number of workers on each node that has any, from the trace's ranks.
 std::vector<int> sizes_of(const Trace& trace) {
   std::vector<int> sizes;
   for (const int node : trace.node_of) {
@@ -22,7 +22,7 @@ std::vector<int> sizes_of(const Trace& trace) {
   return sizes;
 }
 
-// By all workers, in an iteration.
+// Bytes sent off their node by all workers, per iteration.
 double off_node(const Simulated& run) {
   return run.figures.bytes_sent_off_node * run.trace.workers;
 }
@@ -69,7 +69,7 @@ TEST(Law36, BytesThatLeaveNodesAreThoseOfThePlacement) {
     }
 }
 
-// Of what a worker pushes the server on its own node has 1 / N.
+// 1 / N of a worker's push goes to the server on its own node.
 TEST(Law36, ServersStandOnTheNodesThatHaveWorkers) {
   for (const auto& [placement, nodes] :
        std::vector<std::pair<std::string, int>>{{"packed", 2}, {"spread", 4}}) {
@@ -87,7 +87,8 @@ TEST(Law36, ServersStandOnTheNodesThatHaveWorkers) {
   }
 }
 
-// Three workers on one node of four, or on three: inside a node nothing goes through its card.
+// Three workers on one node of four GPUs, or on three nodes: inside a node nothing goes through its
+// card.
 TEST(Law36, SpreadWorkersWaitForCardsThatPackedOnesDoNotUse) {
   const double packed_s = simulated(placed("packed", 3)).iteration_s();
   const double spread_s = simulated(placed("spread", 3)).iteration_s();
@@ -107,7 +108,7 @@ TEST(Law36, ASeedIsAPlacement) {
   EXPECT_GT(seen.size(), 2U);
 }
 
-// All hosts leave no choice.
+// If all hosts are used there is no choice.
 TEST(Law36, AFullPlatformHasOnePlacement) {
   const std::string packed = trace_text(simulated(placed("packed", 12)).trace);
   EXPECT_EQ(trace_text(simulated(placed("spread", 12)).trace), packed);

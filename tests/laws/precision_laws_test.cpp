@@ -1,5 +1,5 @@
-// Law 32 (tests/laws/README.md): messages have the bytes that their values have on the wire,
-// whatever products are computed in and whichever rule closes buckets.
+// Law 32 (tests/laws/README.md): bytes of messages follow from the precision on the wire, in
+// whatever precision products are computed and by whichever rule buckets are closed.
 #include <gtest/gtest.h>
 
 #include "tests/laws/simulated.h"
@@ -14,7 +14,7 @@ double link_bytes_of(const Simulated& run) {
   return bytes;
 }
 
-// Four tensors of a million values: each sends its own bytes through a ring of three workers.
+// Four tensors of a million values; each tensor is sent through a ring of three workers.
 Options three_workers() {
   static const std::string model = model_of({1'000'000, 1'000'000, 1'000'000, 1'000'000});
   return {{"platform", star_platform({.nodes = 3})},
@@ -40,7 +40,7 @@ TEST(Law32, BytesAreThoseOfValuesOnTheWireAndSecondsThoseOfComputing) {
     }
 }
 
-// Of the peak of the device: 30 values of flop at half of 312 TFLOP/s take what arithmetic says.
+// Efficiency is a share of the device's peak: 30 values of flop at half of 312 TFLOP/s.
 TEST(Law32, SecondsOfAnEfficiencyAreThoseOfTheDevicesPeak) {
   Options options = three_workers();
   options["throughput"] = "";
@@ -59,7 +59,7 @@ TEST(Law32, SecondsOfAnEfficiencyAreThoseOfTheDevicesPeak) {
   EXPECT_NEAR(bf16 / simulated(options).figures.compute_s, 125.0 / 312, 1e-6);
 }
 
-// 4 MB each: buckets of at most 6 MB have one, those that close after 6 MB have two.
+// 4 MB each: a bucket of at most 6 MB holds one tensor; one that closes after 6 MB holds two.
 TEST(Law32, ARuleOfBucketsDecidesHowManyAndNoBytes) {
   struct {
     std::string closes, first;

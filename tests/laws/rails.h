@@ -6,12 +6,12 @@
 
 namespace syncline {
 
-// Nodes of GPUs on a switch of their own. GPU g leaves node n by card g * cards / gpus.
+// Nodes of GPUs on a switch inside the node. GPU g leaves node n by card g * cards / gpus.
 struct Rails {
   std::vector<int> gpus{8, 8, 8, 8};
   int cards = 8;
   double card_Bps = 5e10;
-  double card_latency_s = 2e-6;  // of one; a route between nodes crosses two
+  double card_latency_s = 2e-6;  // of one card; a route between nodes crosses two
   double inside_Bps = 4.5e11;
   double inside_latency_s = 5e-7;  // from a GPU to the switch
 
@@ -23,7 +23,7 @@ struct Rails {
   }
 };
 
-// Writes the platform into this test's temporary folder and returns its path.
+// Writes the platform into the test's temporary folder and returns its path.
 std::string rails_platform(const Rails& rails);
 
 }  // namespace syncline

@@ -1,5 +1,5 @@
-// Law 31 (tests/laws/README.md): what backward computes again is computation, 4/3 of it for all of
-// forward, and moves nothing.
+// Law 31 (tests/laws/README.md): what backward recomputes counts as computation, which becomes 4/3
+// of itself if all of forward is recomputed, and moves no bytes.
 #include <gtest/gtest.h>
 
 #include "sim/schedule.h"
@@ -8,7 +8,7 @@
 namespace syncline {
 namespace {
 
-// 10 samples at 100 samples/s; of 4,000 flop 600 are attention's, all in the second tensor.
+// 10 samples at 100 samples/s; 600 of 4,000 flop are attention's, all in the second tensor.
 constexpr double computed_s = 0.1;
 
 std::string attentive_model() {
@@ -17,7 +17,7 @@ std::string attentive_model() {
       "first,1000000,1000,0\nsecond,1000000,1000,600\nthird,2000000,2000,0\n");
 }
 
-// Of worker 0 in iteration 2.
+// Computation of worker 0 in iteration 2.
 double computation_s(const Simulated& run) {
   double seconds = 0;
   for (const Row& row : run.trace.rows)
@@ -46,7 +46,7 @@ TEST(Recompute, TakesForwardOnceMore) {
   }
 }
 
-// In the backward pass, of the layers whose forward it is.
+// Recomputation is part of the backward pass of the layers whose forward it repeats.
 TEST(Recompute, IsPartOfTheBackwardOfItsLayers) {
   for (const char* schedule : {"bsp", "fsdp"})
     for (const auto& [recompute, seconds] :
@@ -83,12 +83,12 @@ TEST(Recompute, MovesNothingAndStepsOnce) {
   const Simulated off = simulated(options);
   EXPECT_DOUBLE_EQ(full.figures.bytes_sent, off.figures.bytes_sent);
   EXPECT_NEAR(full.figures.scaling_efficiency / off.figures.scaling_efficiency,
-              off.iteration_s() / full.iteration_s(), precise);  // of what one does without
+              off.iteration_s() / full.iteration_s(), precise);  // relative to running without it
 }
 
-// Of equal workers that wait for each other: an iteration computes what one alone would, and what
-// it computes again, which is f / (1 + f) of it with f = 1/3 of all of forward, or 600/4000 of
-// that.
+// With equal workers that wait for each other, an iteration computes what one worker alone would
+// plus what it recomputes, which is f / (1 + f) of the computation with f = 1/3 for all of forward,
+// or 600/4000 of that.
 TEST(Recompute, IsThePartThatScalingDoesNotCountAsWork) {
   for (const char* schedule : {"bsp", "fsdp"})
     for (const char* accumulation : {"1", "3"})
@@ -109,7 +109,8 @@ TEST(Recompute, IsThePartThatScalingDoesNotCountAsWork) {
       }
 }
 
-// Once the parts were those of buckets, of which cycles make fewer than there are tensors.
+// Once, the recomputed share was taken from buckets, and fused cycles have fewer buckets than
+// tensors.
 TEST(Recompute, IsTheSamePartWhereCyclesFuseTensors) {
   for (const char* cycle_s : {"0", "1e-3"}) {
     const Figures figures = simulated({{"platform", star_platform({.nodes = 3, .nic_Bps = 1e12})},
@@ -125,7 +126,7 @@ TEST(Recompute, IsTheSamePartWhereCyclesFuseTensors) {
   }
 }
 
-// Backward is longer, and hides more: the closed form knows it.
+// The longer backward hides more, and the closed form models that.
 TEST(Recompute, IsKnownToExplain) {
   for (const char* schedule : {"bsp", "fsdp"})
     for (const char* recompute : {"off", "selective", "full"}) {

@@ -1,5 +1,5 @@
-// Law 26 (tests/laws/README.md): a second program, which shares no code with the engine, comes to
-// the same seconds. First the reference itself is held to arithmetic.
+// Law 26 (tests/laws/README.md): a second program, which shares no code with the engine, computes
+// the same seconds. The reference itself is first checked by arithmetic.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ Way over(std::vector<int> links, double latency_s = 0, double flow_Bps = nothing
   return {.latency_s = latency_s, .flow_Bps = flow_Bps, .links = std::move(links)};
 }
 
-// Machines with a card each; the further half beyond an uplink that limits nothing.
+// Machines with a card each; the far ones behind an uplink that limits nothing.
 std::string two_sites(int near, int far, double Bps, double latency_s, double far_s) {
   PlatformTree tree;
   const int uplink = tree.link(1e15, far_s);
@@ -44,7 +44,7 @@ Words once(const std::string& platform, const std::string& model, const std::str
 }
 
 TEST(Reference, FlowsThatMeetShareEquallyAndTakeWhatOthersLeave) {
-  // On one link of 1 GB/s, 1 GB and 2 GB: both at half until the first ends after 2 s.
+  // 1 GB and 2 GB on one link of 1 GB/s: both at half the rate until the first ends after 2 s.
   Happenings happenings({1e9, 1e9});
   const Way both = over({0});
   const auto begin = happenings.when_all();
@@ -54,8 +54,8 @@ TEST(Reference, FlowsThatMeetShareEquallyAndTakeWhatOthersLeave) {
   EXPECT_NEAR(happenings.at(first), 2, 1e-9);
   EXPECT_NEAR(happenings.at(second), 3, 1e-9);
 
-  // One of two flows is limited to 0.2 GB/s by itself, so the other gets 0.8, and the flow that
-  // meets it on a second link of 1 GB/s gets 0.2 there.
+  // One of two flows is limited to 0.2 GB/s by itself, so the other gets 0.8, and the flow that it
+  // meets on a second link of 1 GB/s gets 0.2 there.
   Happenings limited({1e9, 1e9});
   const Way slow = over({0}, 0, 2e8);
   const Way across = over({0, 1});
@@ -106,7 +106,7 @@ TEST(Reference, ARingTakesItsFormula) {
         << n;
 }
 
-// Labels 1 .. 7 are the textbook's tree; of 1 .. 6 the root's right half is without its 7.
+// Labels 1 .. 7 form the textbook's tree; in 1 .. 6 the root's right half lacks 7.
 TEST(Reference, TreesAreInOrder) {
   for (const auto& [label, parent] :
        std::vector<std::pair<int, int>>{{1, 2}, {2, 4}, {3, 2}, {4, 0}, {5, 6}, {6, 4}, {7, 6}})
@@ -116,8 +116,8 @@ TEST(Reference, TreesAreInOrder) {
 }
 
 // Each card sends three quarters of its gradient and of three others' averages, without a pause: in
-// the latency in which nothing has come yet it sends gradients alone, and when these are gone it
-// still has averages to send. So only the last average's latency is paid beside the bytes.
+// the latency before anything arrives it sends gradients only, and after these it still has
+// averages to send. So only the last average's latency adds to the time of the bytes.
 TEST(Reference, AveragingOnFourFarHostsPaysTheBytesAndOneLatency) {
   const std::string vgg16 = data_root() + "/models/vgg16.csv";
   const double b = 138'357'544 * 4.0;
@@ -125,8 +125,8 @@ TEST(Reference, AveragingOnFourFarHostsPaysTheBytesAndOneLatency) {
               0.001);
 }
 
-// Four machines and four, 10 Gbit/s cards, resnet50 at 250 samples/s: the buckets but the last hide
-// behind 0.128 s of computation, and a latency each way is seen once.
+// Four machines on each of two sites, 10 Gbit/s cards, resnet50 at 250 samples/s: all buckets but
+// the last hide behind 0.128 s of computation, and one latency each way shows.
 TEST(Reference, AveragingOnTwoSitesHidesAllButItsLatency) {
   for (const auto& [far_s, seconds] :
        std::vector<std::pair<double, double>>{{0.02, 0.210}, {0.05, 0.242}}) {
@@ -142,8 +142,8 @@ TEST(Reference, AveragingOnTwoSitesHidesAllButItsLatency) {
 
 // Two units of 4e7 bytes, of which a collective moves half in 40 ms; forward of one takes 1/60 s
 // and backward 1/30 s. With zero = 3: both gathers, forward of the second unit, a gather and both
-// reduce-scatters; where backward gathers late, one or both backwards more. With 2: forward,
-// backward of the second unit, two of each.
+// reduce-scatters; where backward gathers late, also one or both backwards. With zero = 2: forward,
+// backward of the second unit, two gathers and two reduce-scatters.
 TEST(Reference, ShardsOfTwoWorkersTakeWhatIsWorkedOutByHand) {
   const std::string platform = star(2, 5e8, 0);
   for (const auto& [zero, backward, seconds] :
@@ -170,8 +170,8 @@ std::string described(const Cell& cell, double error) {
          " %\n";
 }
 
-// On a drawn platform of each kind, all exchanges and places for servers. The long form draws more
-// of them, and has our own platforms (CONTRIBUTING.md).
+// On one drawn platform of each kind: all exchanges and all places for servers. The long form draws
+// more platforms, and includes those of this repository (CONTRIBUTING.md).
 class ReferenceOn : public testing::TestWithParam<std::string> {};
 
 TEST_P(ReferenceOn, StepIsWithinHalfAPercentAndFlowWithinThreeOrWarns) {
@@ -244,7 +244,7 @@ TEST(Reference, RingsOfSixtyFourAgree) {
   expect_flows_agree(cells, outcomes);
 }
 
-// Two sites of four, whatever lies between them.
+// Two sites of four machines, at any distance.
 TEST(Reference, StepPaysLatenciesAsOftenAsTheyArePaid) {
   for (const char* exchange : {"ps", "tree", "alltoall"}) {
     const std::vector<Cell> cells =
@@ -256,9 +256,9 @@ TEST(Reference, StepPaysLatenciesAsOftenAsTheyArePaid) {
   }
 }
 
-// 100 MB in six buckets to a server 0.1 s away, and back, once: bytes / bandwidth, a latency each
-// way, and the last partition's way back. Buckets that waited for the one before to arrive would
-// add five latencies.
+// 100 MB in six buckets to a server 0.1 s away, and back, once: bytes / bandwidth, one latency each
+// way, and the last partition's way back. If each bucket waited for the one before to arrive, five
+// latencies would be added.
 TEST(Reference, PushesOfSixBucketsPayALatencyOnce) {
   const double Bps = 1.25e8;
   const double far_s = 0.1;
@@ -291,7 +291,7 @@ TEST(Reference, PushesOfSixBucketsPayALatencyOnce) {
   }
 }
 
-// Several buckets, whatever lies between the sites. Workers begin one after another.
+// Several buckets, at any distance between the sites. Workers begin one after another.
 TEST(Reference, PushesPayLatenciesAsOftenAsTheyArePaid) {
   for (const char* schedule : {"asp", "ssp"}) {
     const std::vector<Cell> cells =

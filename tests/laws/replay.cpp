@@ -7,7 +7,7 @@
 namespace syncline {
 namespace {
 
-// The sum of what everybody sees of what each worker says.
+// The sum of what all workers decode from each worker's messages.
 Floats sum_of(ReplayRules& rules, int iteration, const std::vector<Floats>& said) {
   const std::string& exchange = rules.scenario.exchange->name;
   const bool merges_lists = exchange == "gtopk" || exchange == "oktopk";
@@ -31,7 +31,8 @@ Floats sum_of(ReplayRules& rules, int iteration, const std::vector<Floats>& said
   return sum;
 }
 
-// By iteration that is done: whether all stepped together in it; after the last one as -1.
+// For each completed iteration: whether all workers stepped together in it; key -1: after the last
+// one.
 std::map<int, bool> steps_of(const Trace& trace) {
   std::map<int, bool> together;
   for (const Row& row : trace.rows)
@@ -44,7 +45,7 @@ std::map<int, bool> steps_of(const Trace& trace) {
 struct Replica {
   std::vector<int> workers;
   Floats parameters, velocity;
-  Floats at_start;  // of the average that is under way
+  Floats at_start;  // when the average in flight began
 };
 
 std::vector<Replica> replicas_of(const ReplayRules& rules) {

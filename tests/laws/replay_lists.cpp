@@ -1,5 +1,5 @@
-// Exchanges that merge lists, from their papers: Shi et al. (ICDCS 2019), algorithms 2 to 4 with
-// the residuals of the authors' code; Li and Hoefler (PPoPP 2022), algorithms 1 and 2.
+// Exchanges that merge lists, implemented from their papers: Shi et al. (ICDCS 2019), algorithms 2
+// to 4 with the residuals of the authors' code; Li and Hoefler (PPoPP 2022), algorithms 1 and 2.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -33,8 +33,8 @@ List largest(const List& list, std::size_t count) {
   return {all.begin(), all.end()};
 }
 
-// Two at a time, what both have is one list of the k largest. Who is more than a power of two
-// begins with a partner.
+// Merges lists in pairs into the k largest of their sum. Workers beyond a power of two first merge
+// with a partner.
 List by_a_tree(std::vector<List> lists, std::size_t k) {
   std::size_t core = 1;
   while (2 * core <= lists.size())
@@ -70,7 +70,7 @@ Floats merged_lists(ReplayRules& rules, int bucket, const std::vector<Floats>& s
   }
   const List global =
       rules.scenario.exchange->name == "gtopk" ? by_a_tree(lists, k) : largest(everything, k);
-  // Everybody's own values of elements that are not in the global list stay with it.
+  // A worker keeps its own values of elements that are not in the global list.
   for (std::size_t worker = 0; worker < lists.size(); ++worker)
     for (const auto& [element, value] : lists[worker])
       if (!global.contains(element))

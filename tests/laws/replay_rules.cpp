@@ -112,8 +112,8 @@ Replayed ReplayRules::replayed() {
   return result;
 }
 
-// The timed model's tensors, from the last to the first, have as large a part of what is learned
-// as of what is timed.
+// Each tensor of the timed model, from last to first, has the same share of the learned parameters
+// as of the timed ones.
 void ReplayRules::cut() {
   const bool answered = scenario.schedule->server != nullptr;
   Model model;
@@ -148,8 +148,8 @@ void ReplayRules::cut() {
   }
 }
 
-// Flows are as many pieces as make some two hundred messages, but at least two: the first
-// partition, and all others in even parts.
+// In flows, a bucket has two pieces, or more while that makes at most some two hundred messages:
+// the first partition, and all others in equal parts.
 int ReplayRules::pieces(int bucket) const {
   const int most = scenario.fidelity == Fidelity::step
                        ? partitions[index(bucket)]

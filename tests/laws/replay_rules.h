@@ -1,5 +1,5 @@
-// The rules of learning, written a second time for replays (tests/laws/replay.h): what gradients
-// are, what is sent of them, and what they do to parameters.
+// The rules of learning in a second implementation, for replays (tests/laws/replay.h): how
+// gradients are computed, what is sent of them, and how they change parameters.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace syncline {
 
 using Floats = std::vector<float>;
 
-// Of the learned vector.
+// A range of the learned vector.
 struct Elements {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -23,17 +23,17 @@ struct Elements {
 
 Elements part(const Elements& all, int parts, int first, int last);
 
-// What compresses, with what it has left out of each stream of messages.
+// The compressor, with what it has left out of each stream of messages.
 class ReplayedMessages {
  public:
   using Stream = std::tuple<int, int, int, std::size_t>;  // rank, stage, bucket, first element
 
   explicit ReplayedMessages(const Scenario& scenario) : scenario_(scenario) {}
 
-  // What is decoded of the stream's message of these values.
+  // Returns the decoded message of the stream for these values.
   Floats sent(const Stream& stream, int iteration, const Floats& values);
   Floats left(const Stream& stream, std::size_t size) const;
-  // Was not applied, after all.
+  // Returns a value that was not applied to the residual.
   void put_back(const Stream& stream, std::size_t element, float value) {
     left_.at(stream)[element] += value;
   }
@@ -54,24 +54,24 @@ struct ReplayRules {
 
   int pieces(int bucket) const;
   Elements span_of(int server, int bucket, int piece) const;
-  // The learning rate after so many gradients have been applied.
+  // The learning rate after `applied` gradients have been applied.
   double rate(std::int64_t applied) const;
-  // Clipped, and times `weight`.
+  // The clipped gradient times `weight`.
   Floats gradient(int worker, int iteration, const Floats& at, double weight) const;
-  // What everybody sees of the values of this span (which begin at `values`).
+  // What all workers decode for the values of this span (which begin at `values`).
   Floats seen(const ReplayedMessages::Stream& stream, const Elements& span, int iteration,
               const float* values);
-  // With pull = compressed: what the parameters of this span have changed by since the last answer
-  // is sent. Returns what the receiver then has.
+  // With pull = compressed: sends the change of this span's parameters since the last answer.
+  // Returns what the receiver then has.
   const Floats& answer(const ReplayedMessages::Stream& stream, const Elements& span, int iteration);
-  // PyTorch's SGD, where `weight` is the learning rate of one of these gradients.
+  // PyTorch's SGD, where `weight` is the learning rate of one gradient.
   void step(Floats& parameters, Floats& velocity, const Elements& span, const Floats& sum,
             double gradients, double weight, bool weighed = false) const;
-  // How many gradients had been applied in whole (by so many `apply` rows) when a worker began an
-  // iteration, and when it sent a bucket: rows of the trace are in the order in which things
-  // happened.
+  // Counts the gradients that had been applied completely (by `parts` rows of `apply` each) when a
+  // worker began an iteration and when it sent a bucket; rows of the trace are in the order of
+  // events.
   void count_applied(int parts);
-  // Of a gradient before it is compressed.
+  // The weight of a gradient before it is compressed.
   double forward_weight(const Key& key) const;
   double number(const char* name) const { return scenario.schedule_settings.number(name); }
   Replayed replayed();
@@ -98,16 +98,16 @@ struct ReplayRules {
   void cut();
 
   std::map<ReplayedMessages::Stream, Elements> streams;
-  // Of answers: the parameters that the next change counts from, and what has been sent of them.
+  // For compressed answers: the parameters at the last answer, and the sum of what has been sent.
   std::map<ReplayedMessages::Stream, Floats> known;
   std::map<ReplayedMessages::Stream, Floats> has;
 };
 
-// What exchanges that merge lists of values make of all workers' messages of a bucket: values by
-// worker, zero where nothing was sent. Nothing else is in the bucket.
+// What exchanges that merge lists make of all workers' messages of a bucket: values by worker, zero
+// where nothing was sent. Everything in the bucket must be compressed.
 Floats merged_lists(ReplayRules& rules, int bucket, const std::vector<Floats>& sent);
 
-// The four ways in which gradients meet.
+// Replays for the four kinds of schedules.
 void replay_averages(ReplayRules& rules);
 void replay_rounds(ReplayRules& rules);
 void replay_servers(ReplayRules& rules);

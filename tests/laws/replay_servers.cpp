@@ -59,7 +59,8 @@ class ServerReplay {
   }
 
  private:
-  // What a worker computes with: what has arrived and its own updates that are not in that.
+  // The parameters that a worker computes with: those that have arrived, and its own updates that
+  // they lack.
   Floats held(int worker, int iteration) {
     Floats held = rules_.result.initial;
     if (iteration == 0)
@@ -88,7 +89,7 @@ class ServerReplay {
     return held;
   }
 
-  // The worker's messages of this iteration, after all those before.
+  // The worker's messages of this iteration; makes those of all earlier iterations first.
   const std::vector<Floats>& sent_by(int worker, int iteration) {
     for (int& next = made_[worker]; next <= iteration; ++next) {
       const Floats own =
@@ -106,7 +107,7 @@ class ServerReplay {
            (span.begin - rules_.buckets[index(piece.bucket)].begin);
   }
 
-  // One step with the mean of these gradients, at the rate of a mean of all workers'.
+  // One step with the mean of these gradients, at the learning rate for a mean over all workers.
   void apply_mean(std::size_t first, const Elements& span) {
     const AppliedPiece& piece = rules_.learned.applied[first];
     Floats sum(span.end - span.begin);
@@ -122,7 +123,7 @@ class ServerReplay {
     for (float& value : sum)
       value *= static_cast<float>(workers / piece.together);
     auto& versions = versions_[{piece.server, piece.bucket, piece.piece}];
-    // The schedule of the rate counts updates, as if each had all workers' gradients.
+    // The learning-rate schedule counts updates as if each had all workers' gradients.
     const auto updates = static_cast<std::int64_t>(versions.size()) - 1;
     rules_.step(rules_.parameters, rules_.velocity, span, sum, workers,
                 rules_.rate(updates * rules_.trace.workers) / workers,
@@ -131,7 +132,8 @@ class ServerReplay {
                           rules_.parameters.data() + span.end);
   }
 
-  // Parameters that the gradient had, of all there have been, its worker's own included.
+  // The version of the parameters that the gradient was computed with, its worker's own updates
+  // included.
   std::int64_t read_version(const AppliedPiece& piece) const {
     if (piece.iteration == 0)
       return 0;
@@ -141,8 +143,8 @@ class ServerReplay {
     throw std::logic_error("a gradient's parameters were never read");
   }
 
-  // ASP answers at once, and a worker goes on when all answers have come: with what the parameters
-  // have changed by since the last one.
+  // ASP answers at once, and a worker continues when all answers have arrived. An answer is the
+  // change of the parameters since the last one.
   void answer(const AppliedPiece& piece, const Elements& span) {
     const int nodes = 1 + *std::ranges::max_element(rules_.trace.node_of);
     const int stream = rules_.trace.workers + rules_.trace.servers + nodes +
@@ -155,7 +157,7 @@ class ServerReplay {
   std::map<Place, std::vector<Floats>> versions_;
   std::map<Key, std::vector<ReadPiece>> reads_;
   std::map<Key, std::vector<Floats>> sent_;  // by bucket
-  std::map<int, int> made_;                  // by worker: iterations that are in it
+  std::map<int, int> made_;                  // by worker: number of iterations in sent_
   std::map<Key, std::map<std::pair<int, int>, Floats>> arrived_;
 };
 

@@ -1,4 +1,4 @@
-// Nodes that sum.
+// Schedules whose nodes sum gradients.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -16,7 +16,7 @@ class SumReplay {
 
   void pull_sums() {
     rules_.count_applied(rules_.trace.servers);
-    std::map<Key, std::size_t> order;  // in which a node had them
+    std::map<Key, std::size_t> order;  // the order in which a node received them
     std::map<int, std::size_t> of_node;
     std::map<Key, std::map<int, std::int64_t>> read;  // by server
     std::vector<Update> updates;
@@ -59,7 +59,7 @@ class SumReplay {
         const Elements span = part({0, rules_.size}, rules_.trace.servers, server, server + 1);
         const int node = rules_.trace.node_of[index(std::get<0>(key))];
         const bool copied =
-            std::get<1>(key) > 0;  // a worker's first iteration has what it began with
+            std::get<1>(key) > 0;  // in its first iteration a worker has the initial parameters
         std::ranges::transform(
             versions_[{server, rules_.scenario.compressed_pulls ? node : 0}].at(at_version),
             held.begin() + static_cast<std::ptrdiff_t>(span.begin), [&](float value) {
@@ -111,15 +111,15 @@ class SumReplay {
  private:
   struct Sum {
     std::vector<Key> gradients;
-    std::size_t first = 0;  // of the node's gradients
+    std::size_t first = 0;  // index among the node's gradients
     std::optional<Floats> sent;
-    double staleness = 0;  // of all gradients together, in updates
+    double staleness = 0;  // sum over all gradients, in updates
   };
 
   // One update of a server.
   struct Update {
     int server = 0;
-    std::map<int, std::size_t> sums;  // by node: which of its sums
+    std::map<int, std::size_t> sums;  // for each node, the index of its sum
     int gradients = 0;
   };
 
@@ -130,7 +130,7 @@ class SumReplay {
         parameters.begin() + static_cast<std::ptrdiff_t>(span.end)};
   }
 
-  // In the order in which the node sent them, which may not be that of updates.
+  // Makes sums in the order in which the node sent them, which may differ from that of updates.
   template <class GradientOf>
   void make_sums(std::vector<Sum>& all, std::size_t index, int node, const Elements& span,
                  const GradientOf& gradient_of) {
@@ -151,7 +151,7 @@ class SumReplay {
   }
 
   ReplayRules& rules_;
-  // The server's part of the parameters, by version: its own (node 0), or with pull = compressed
+  // Each server's part of the parameters, by version: its own (node 0) or, with pull = compressed,
   // what each node has of it.
   std::map<std::pair<int, int>, std::map<std::int64_t, Floats>> versions_;
 };

@@ -1,6 +1,6 @@
-// Learning is what its events say: from the order in which gradients were applied and parameters
-// read, a second program without network or clock (tests/laws/replay.h) comes to the same
-// parameters, to the bit.
+// The order of events determines what is learned: from the order in which gradients were applied
+// and parameters read, a second program without network or clock (tests/laws/replay.h) computes the
+// same parameters, to the bit.
 #include "tests/laws/replay.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ Options small_lesson(const std::string& schedule, const Options& more = {}) {
   return options;
 }
 
-// Simulates, and expects the replay's parameters.
+// Simulates, and compares with the replay's parameters.
 Replayed expect_replayed(const Options& options, const std::string& what) {
   const Simulated run = simulated(options);
   const Replayed again = replayed(options, run.trace);
@@ -85,8 +85,8 @@ TEST(Replay, OfPiecesIsTheSameToTheBit) {
       }
 }
 
-// Servers beside the workers: a worker's own pieces come sooner than others', so answers to two
-// pieces of a bucket have parameters of different age.
+// With servers beside the workers, a worker's own pieces arrive earlier than others', so answers to
+// two pieces of a bucket have parameters of different age.
 TEST(Replay, OfBackupWorkers) {
   for (const char* backups : {"0", "1", "4"})
     for (const char* compressor : {"none", "topk"})
@@ -121,8 +121,8 @@ TEST(Replay, OfPiecesThatOvertakeIsTheSameToTheBit) {
   EXPECT_GT(overtaken, 20);
 }
 
-// A trace as somebody has it who reads the file: what was applied, and of which parameters, by
-// its rows alone. Pieces of a bucket are applied in their order.
+// The trace as a reader of its file has it: what was applied, and with which parameters, from its
+// rows alone. Pieces of a bucket are applied in order.
 Trace told_by_rows(const Trace& trace) {
   Trace told = trace;
   told.learned->applied.clear();
@@ -145,7 +145,7 @@ Trace told_by_rows(const Trace& trace) {
   return told;
 }
 
-// Once a bucket of several pieces had one row, with the versions of its last piece.
+// Once, a bucket of several pieces had a single row, with the versions of its last piece.
 TEST(Replay, OfServersThatAnswerNeedsTheRowsOfTheTraceAlone) {
   for (const std::string schedule : {"asp", "ssp"})
     for (const char* fidelity : {"flow", "step"}) {
@@ -166,7 +166,7 @@ TEST(Replay, OfServersThatAnswerNeedsTheRowsOfTheTraceAlone) {
     }
 }
 
-// Two nodes and a server; the way to the nodes has this latency, seconds and values by line.
+// Two nodes and a server; answers to the nodes have this latency: lines of seconds and values.
 std::string platform_with_answers_late(const std::string& latencies) {
   const std::string name = "answers-late-" + std::to_string(getpid());
   const std::string stem = testing::TempDir() + name;
@@ -189,8 +189,8 @@ std::string platform_with_answers_late(const std::string& latencies) {
   return stem + ".xml";
 }
 
-// A latency that falls lets later answers arrive before earlier ones, which must change nothing
-// then: what has arrived never gets older.
+// A falling latency lets later answers overtake earlier ones. These must then change nothing:
+// parameters at a worker never get older.
 TEST(Replay, OfAnswersThatOvertakeEachOtherIsTheSameToTheBit) {
   for (const std::string schedule : {"ssp", "inhad"}) {
     const Options options = small_lesson(
@@ -201,7 +201,7 @@ TEST(Replay, OfAnswersThatOvertakeEachOtherIsTheSameToTheBit) {
                    {"iterations", "90"}});
     expect_replayed(options, schedule);
     const Simulated run = simulated(options);
-    std::map<int, double> last_s;  // arrival of what was sent to a rank
+    std::map<int, double> last_s;  // arrival of the last message to each rank
     int overtaken = 0;
     for (const TracedMessage& message : run.trace.messages) {
       if (message.from != run.trace.workers || message.bytes <= 64)
@@ -310,7 +310,7 @@ TEST(Replay, OfStalenessThatLowersTheRateIsTheSameToTheBit) {
         threshold);
 }
 
-// n-softsync: the mean of an update's gradients weighs as much as in BSP, if none is stale.
+// n-softsync: the mean of an update's gradients weighs as much as in BSP if none is stale.
 TEST(Replay, WeighsTheGradientsOfAnUpdateTogether) {
   Options options = small_lesson("inhad", {{"threshold", "6"}, {"staleness", "0"}});
   const std::vector<float> by_workers = simulated(options).trace.learned->parameters_at_end;
@@ -318,7 +318,7 @@ TEST(Replay, WeighsTheGradientsOfAnUpdateTogether) {
   EXPECT_EQ(by_workers, simulated(options).trace.learned->parameters_at_end);
 }
 
-// Of what was handed over, what has not been applied is in the residuals.
+// Whatever was handed to the compressor and not applied is in the residuals.
 Replayed expect_nothing_lost(const Options& options, const std::string& what, int workers = 6) {
   const Replayed run = expect_replayed(options, what);
   const double weight = std::stod(options.at("learning-rate")) / workers;
@@ -354,8 +354,8 @@ TEST(Replay, LosesNothingOfWhatIsCompressed) {
       }
 }
 
-// Each worker keeps its own values that the last list has not. What gtopk loses besides is what a
-// merge has dropped of elements that are in the last list.
+// Each worker keeps its own values that are not in the last list. gtopk also loses what a merge has
+// dropped of elements that are in the last list.
 TEST(Replay, OfMergedListsIsTheSameToTheBitAndLosesNothingElse) {
   for (const char* exchange : {"gtopk", "oktopk"})
     for (const int nodes : {1, 2, 3, 4}) {

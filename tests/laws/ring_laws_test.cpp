@@ -1,4 +1,4 @@
-// Law 2 where hops differ: a ring's parts travel round it, so a step need not wait for the slowest
+// Law 2 with unequal hops: a ring's parts travel round it, so a step need not wait for the slowest
 // hop (tests/laws/README.md); and how flows that meet share a link.
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ struct Hop {
   double bandwidth_Bps;
 };
 
-// From each worker to the next one in node order.
+// The hop from each worker to the next one in node order.
 std::vector<Hop> hops_of(const Star& star) {
   std::vector<Hop> hops;
   const auto bus_s = [&](int w) { return star.bus_latency_s + w * star.bus_latency_growth_s; };
@@ -46,7 +46,7 @@ double recurrence_s(const std::vector<Hop>& hops, const std::vector<double>& byt
   return std::ranges::max(arrived_s);
 }
 
-// How long these rows take together, and what each rank sends in them.
+// The seconds of these rows together, and the bytes that each rank sends in them.
 struct Ring {
   double seconds = 0;
   std::vector<double> bytes;
@@ -88,7 +88,7 @@ Options one_bucket(const Star& star, const std::string& model) {
           {"bucket-bytes", "all"},           {"iterations", "1"}, {"warmup", "0"}};
 }
 
-// The case of the NCCL's tuning model: (steps - inter steps) * intra + inter steps * inter.
+// The case in NCCL's tuning model: (steps - inter steps) * intra + inter steps * inter.
 TEST(Law2, ATinyRingBetweenTwoNodesCostsTheLatenciesOfConsecutiveHops) {
   for (const char* fidelity : {"step", "flow"}) {
     Options options = one_bucket(mixed_stars[0], model_of({1}));
@@ -122,7 +122,7 @@ TEST(Law2, ARingOfMixedHopsIsItsRecurrence) {
   }
 }
 
-// Messages of every worker's own size, all the way round; and rings inside nodes.
+// Messages of different sizes for each worker, all the way round; and rings inside nodes.
 TEST(Law2, EveryKindOfRingIsItsRecurrence) {
   for (const char* fidelity : {"step", "flow"}) {
     const double within = std::string(fidelity) == "step" ? 2e-6 : 0.03;
@@ -153,7 +153,7 @@ TEST(Law2, EveryKindOfRingIsItsRecurrence) {
   }
 }
 
-// Two rings cross each card: a half each, whatever their latencies are.
+// Two rings cross each card: each gets half, whatever its latencies.
 TEST(Law1, FlowsThatMeetShareEquallyWhateverTheirLatencies) {
   const Star star{.nodes = 2,
                   .workers_per_node = 2,
@@ -166,8 +166,8 @@ TEST(Law1, FlowsThatMeetShareEquallyWhateverTheirLatencies) {
   const Simulated run = simulated(options);
   for (const Row& row : run.rows("all-reduce")) {
     const double latency_s = 2 * (row.rank % 2 == 0 ? 4e-6 : 49e-6) + 2e-6;
-    // Both send 100 MB through one card of 1 GB/s, in two steps. While one ring waits for its first
-    // part to arrive, 90 us longer than the other's does, the other has the whole card.
+    // Both send 100 MB through one card of 1 GB/s, in two steps. One ring waits 90 us longer for
+    // its first part than the other; during that time the other has the whole card.
     EXPECT_NEAR(row.end_s - row.start_s, 0.2 + 2 * latency_s, 9.1e-5) << row.rank;
   }
   ASSERT_EQ(run.rows("all-reduce").size(), 4u);

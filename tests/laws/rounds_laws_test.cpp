@@ -1,4 +1,4 @@
-// Law 16, of rounds, bounds and repeats (tests/laws/README.md).
+// Law 16 for rounds, bounds and repeats (tests/laws/README.md).
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ Options local_sgd(const std::string& fidelity) {
 }
 
 TEST(Law16, LocalSgdWithoutChanceIsKnownAfterTwoRounds) {
-  // Eight iterations of 0.1 s, and a ring of 40 MB after them, which overlaps nothing.
+  // Eight iterations of 0.1 s, then a ring of 40 MB that overlaps nothing.
   const double round_s = 0.8 + 14 * (2e-5 + 40e6 / 8 / 1e9);
   for (const char* fidelity : {"flow", "step"}) {
     const Simulated run = simulated(local_sgd(fidelity));

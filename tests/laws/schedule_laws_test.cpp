@@ -1,5 +1,4 @@
-// Laws 4, 5, 9 to 11 and 14 (tests/laws/README.md): who waits for whom, and that byte counts are
-// right.
+// Laws 4, 5, 9 to 11 and 14 (tests/laws/README.md): who waits for whom, and byte counts.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
@@ -92,7 +91,8 @@ TEST(Law5, NoWorkerLeadsByMoreThanTheStaleness) {
     const Simulated run = simulated(options);
     int widest = 0;
     for (const Row& start : run.rows("forward")) {
-      // Iterations that each worker has pushed when this one starts its next iteration.
+      // The number of iterations that each worker has pushed when this one starts its next
+      // iteration.
       std::map<int, int> ended;
       for (int w = 0; w < run.trace.workers; ++w)
         ended[w] = 0;
@@ -129,8 +129,8 @@ TEST(Law9, PermutingTheHostsOfASymmetricPlatformChangesNoReport) {
   }
 }
 
-// Names decide which of the hosts is worker 0. Neither they nor how many take part change what a
-// host's computation takes.
+// Names decide which host is worker 0. Neither names nor the number of workers change the seconds
+// of a host's computation.
 TEST(Law9, RenamingTheHostsOfAnUnequalPlatformChangesNoHostsSeconds) {
   for (const char* schedule : {"bsp", "asp"}) {
     std::vector<double> iterations_s;
@@ -149,7 +149,7 @@ TEST(Law9, RenamingTheHostsOfAnUnequalPlatformChangesNoHostsSeconds) {
               << schedule << ", worker " << row.rank << ", slow is " << slow;
     }
     if (std::string(schedule) == "asp")
-      continue;  // its servers give the workers beside them a better place
+      continue;                                // its servers favour the workers beside them
     for (const double seconds : iterations_s)  // some have the sum a route's latency sooner
       EXPECT_NEAR(seconds, iterations_s.front(), 2.1e-5);
   }
@@ -200,13 +200,13 @@ TEST(Law11, BytesSentAreBytesReceived) {
       on_links += link.name.find("bus_UP") != std::string::npos ? link.bytes : 0;
     EXPECT_GT(sent, 0u);
     EXPECT_EQ(sent, received) << options.at("schedule");
-    // Every worker, server and aggregator sits behind a bus here, so all bytes start on one.
+    // Every worker, server and aggregator is behind a bus here, so all bytes start on a bus.
     EXPECT_DOUBLE_EQ(on_links, static_cast<double>(sent)) << options.at("schedule");
   }
 }
 
-// Servers have machines of their own here, so that a node's card takes out what its workers and its
-// aggregator send to others, and nothing else.
+// Servers have their own machines here, so a node's card only carries what its workers and its
+// aggregator send to other nodes.
 TEST(Law11, BytesThatLeaveANodeAreThoseOnItsCard) {
   for (const char* schedule : {"bsp", "local-sgd", "asp", "ssp", "inhad"}) {
     const Simulated run =
@@ -224,10 +224,10 @@ TEST(Law11, BytesThatLeaveANodeAreThoseOnItsCard) {
     EXPECT_NEAR(figures.bytes_sent_off_node + figures.bytes_sent_in_node, figures.bytes_sent,
                 1e-6 * on_cards)
         << schedule;
-    if (schedule == std::string("bsp")) {  // 0 to 1 and 2 to 3 stay, 1 to 2 and 3 to 0 leave
+    if (schedule == std::string("bsp")) {  // 0-1 and 2-3 stay inside, 1-2 and 3-0 leave
       EXPECT_NEAR(figures.bytes_sent_in_node, figures.bytes_sent_off_node, 1e-6 * on_cards);
     }
-    if (schedule == std::string("inhad")) {  // gradients go to the aggregator, and one sum for two
+    if (schedule == std::string("inhad")) {  // two gradients to the aggregator, one sum out
       EXPECT_GT(figures.bytes_sent_in_node, 0);
     }
     if (schedule == std::string("asp")) {
@@ -288,7 +288,7 @@ TEST(Law14, AtDensityOneTopKSgdTakesTheStepsOfBsp) {
   EXPECT_NEAR(sparse.figures.bytes_sent / dense.figures.bytes_sent, 3 * 2 / 1.5, 1e-5);
 }
 
-// Averaging follows the steps of a round, so it hides behind nothing.
+// Averaging follows the steps of a round, so nothing hides it.
 TEST(LocalSgd, TakesItsStepsAndOneAveragePerRound) {
   Options options{{"platform", star_platform({.nodes = 3, .workers_per_node = 2})},
                   {"model", model_of({4'000'000, 3'000'000})},
@@ -304,8 +304,8 @@ TEST(LocalSgd, TakesItsStepsAndOneAveragePerRound) {
 }
 
 TEST(EverySchedule, IsNeverMoreEfficientThanItsComputationAllows) {
-  // Once, seconds of computation were those of other iterations than the window's: with jitter and
-  // a fast network, 1.05 of what these would do alone.
+  // Once, seconds of computation came from other iterations than the window's: with jitter and a
+  // fast network they were 1.05 of the computation in the window.
   const std::string platform = star_platform({.nodes = 8, .nic_Bps = 1e12, .nic_latency_s = 1e-9});
   const std::string model = model_of({1000});
   for (const char* schedule : {"bsp", "asp", "ssp", "inhad"})
@@ -317,7 +317,7 @@ TEST(EverySchedule, IsNeverMoreEfficientThanItsComputationAllows) {
                                          {"jitter", "0.5"},
                                          {"seed", seed}})
                                   .figures;
-      const double alone_s = 0.1;  // in the mean
+      const double alone_s = 0.1;  // on average
       EXPECT_LE(figures.scaling_efficiency * figures.compute_s, alone_s * (1 + 1e-9))
           << schedule << " " << seed;
       if (schedule == std::string("asp")) {
@@ -327,7 +327,7 @@ TEST(EverySchedule, IsNeverMoreEfficientThanItsComputationAllows) {
 }
 
 TEST(EverySchedule, RunsOnItsOwn) {
-  // Tests a new file in sim/schedules/ without an edit here; so do laws 9 to 11.
+  // Also tests a new file in sim/schedules/ without an edit here, as laws 9 to 11 do.
   for (const Options& options : all_schedules_and_exchanges()) {
     const Figures figures = simulated(options).figures;
     EXPECT_GT(figures.throughput_samples_per_s, 0) << options.at("schedule");

@@ -1,5 +1,5 @@
-// Laws 2, 4 and 11 (tests/laws/README.md) of averaging through servers: how long `ps` takes, how
-// its stages overlap, and that the closed form says so.
+// Laws 2, 4 and 11 (tests/laws/README.md) for averaging through servers: the seconds of `ps`, how
+// its stages overlap, and that the closed form agrees.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
@@ -24,7 +24,7 @@ std::string fifty_tensors() {
   return model_of(std::vector<std::uint64_t>(50, 1'000'000));
 }
 
-// Servers on machines of their own, or with `servers` = 0 on the nodes.
+// Servers on their own machines or, with `servers` = 0, on the nodes.
 struct Machines {
   int nodes, workers, servers;  // workers on each node
 };
@@ -44,7 +44,7 @@ Options through_servers(const Machines& machines) {
           {"warmup", "0"}};
 }
 
-// Of one iteration without its computation.
+// Seconds of one iteration without its computation.
 double iteration_s(const Options& options) {
   return simulated(options).trace.end_s - 0.1;
 }
@@ -66,8 +66,8 @@ std::string described(const Machines& machines) {
          std::to_string(machines.servers) + " servers, ";
 }
 
-// n nodes push into k machines, which answer while the next partition comes: M/B, or n/k times that
-// where servers are fewer.
+// n nodes push to k machines, which answer while the next partition arrives: M/B, times n/k if
+// there are fewer servers than nodes.
 TEST(Law2, AveragingOnMachinesOfTheirOwnTakesTheBusiestCardsTime) {
   for (const Machines& one :
        std::vector<Machines>{{8, 1, 8}, {8, 1, 4}, {8, 1, 2}, {4, 1, 8}, {8, 4, 8}, {5, 2, 3}})
@@ -79,7 +79,7 @@ TEST(Law2, AveragingOnMachinesOfTheirOwnTakesTheBusiestCardsTime) {
     });
 }
 
-// A card carries its worker's pushes and its server's answers, both but for the node's own shard.
+// A card carries its worker's pushes and its server's answers, each without the node's own shard.
 TEST(Law2, AveragingOnTheNodesTakesTwoTransfersOfAllButOneShard) {
   for (const Machines& one : std::vector<Machines>{{2, 1, 0}, {8, 1, 0}, {8, 4, 0}})
     for_each_variant(through_servers(one), [&](const Options& options, const std::string& variant) {
@@ -136,7 +136,7 @@ TEST(Law4, AtMostSoManyBucketsAreInFlight) {
   }
 }
 
-// Each stage has a stream of its own, so both directions of a card are busy at a time.
+// Each stage has its own stream, so that both directions of a card are busy at the same time.
 TEST(Law11, StagesOfAnAverageThroughServersOverlap) {
   for (const char* fidelity : {"flow", "step"}) {
     Options options = through_servers({4, 2, 4});

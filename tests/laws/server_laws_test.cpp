@@ -1,4 +1,4 @@
-// Laws 5 and 15 (tests/laws/README.md): where servers and aggregators live, what their work costs,
+// Laws 5 and 15 (tests/laws/README.md): where servers and aggregators are, what their work costs,
 // and what asynchronous workers wait for.
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@ double bytes_on(const Simulated& run, const std::string& link) {
 }
 
 TEST(Law15, WorkersCopyToTheirNodesMemoryEachOverItsOwnBus) {
-  // On worker 0's host, as once, worker 0 copied for free and the others shared its bus: 3 ms.
+  // Once, the server was on worker 0's host: worker 0 copied for free and the others shared its
+  // bus, 3 ms.
   const Simulated run =
       simulated({{"platform", star_platform({.nodes = 1, .workers_per_node = 4, .zones = true})},
                  {"model", ten_megabytes()},
@@ -37,7 +38,7 @@ TEST(Law15, WorkersCopyToTheirNodesMemoryEachOverItsOwnBus) {
 }
 
 TEST(Law15, TheNodesHostLimitsCopiesByItsOwnLink) {
-  // 10 MB through 1 GB/s, one worker after the other, whether the platform has such a host or the
+  // 10 MB at 1 GB/s, one worker after the other, whether the platform has such a host or the
   // program adds a port.
   const Options options{{"model", ten_megabytes()}, {"schedule", "inhad"}};
   Options declared = options;
@@ -63,7 +64,7 @@ TEST(Law15, AServerOnANodeLoadsNoWorkersBusWithOthersBytes) {
       if (schedule == std::string("bsp"))
         options["aggregate"] = "off";
       const Simulated run = simulated(options);
-      const double own = 11 * 10e6;  // one push or copy of each iteration
+      const double own = 11 * 10e6;  // one push or copy per iteration
       for (const char* node : {"node0", "node1"})
         for (const char* gpu : {"-gpu0", "-gpu1", "-gpu2"})
           for (const char* way : {"-bus_UP", "-bus_DOWN"})
@@ -73,15 +74,15 @@ TEST(Law15, AServerOnANodeLoadsNoWorkersBusWithOthersBytes) {
 }
 
 TEST(Law15, OnAPlainClusterTheLinkIsTheCardAndTheServerStays) {
-  // One worker per node: no copy inside a node, so its own shard costs no transfer.
+  // One worker per node: no copy inside a node, so its own shard needs no transfer.
   const Simulated run = simulated(
       {{"platform", star_platform({.nodes = 2})}, {"model", ten_megabytes()}, {"schedule", "asp"}});
   EXPECT_DOUBLE_EQ(bytes_on(run, "node0-nic_UP"), 11 * 10e6);  // half a push, half an answer
 }
 
 TEST(Law15, AnUpdateTakesThreeBytesOfMemoryPerByte) {
-  // 10 MB as one partition on one server: 3 x 10 MB / 100 GB/s. Momentum moves five values, not
-  // three.
+  // 10 MB as one partition on one server: 3 x 10 MB / 100 GB/s. Momentum moves five values instead
+  // of three.
   Options options{{"platform", star_platform({.nodes = 1, .servers = 1})},
                   {"model", ten_megabytes()},
                   {"schedule", "asp"},
@@ -97,8 +98,8 @@ TEST(Law15, AnUpdateTakesThreeBytesOfMemoryPerByte) {
   EXPECT_NEAR(update_s(options), 6e-4, 1e-12);
 }
 
-// Parameters and states stay in fp32 on a server, so adam moves 7 x 4 bytes per parameter, of which
-// there are 2.5 million; with gradients in fp16 it once moved half of that.
+// Parameters and states stay in fp32 on a server, so adam moves 7 x 4 bytes for each of 2.5 million
+// parameters. Once, with gradients in fp16, only half of that was counted.
 TEST(Law15, AnUpdateMovesParametersAndStatesInFp32WhateverIsSent) {
   for (const char* precision : {"fp32", "fp16"})
     for (const auto& [optimizer, values] :
@@ -119,9 +120,8 @@ TEST(Law15, AnUpdateMovesParametersAndStatesInFp32WhateverIsSent) {
 }
 
 TEST(Law15, PushesUpdatesAndPullsOfPartitionsOverlap) {
-  // Ten partitions of 1 MB over 1 GB/s and 20 us: the last answer comes when eleven have passed,
-  // and one update of 30 us. Once, all of the bucket was pushed before any of it was answered: 20
-  // ms.
+  // Ten partitions of 1 MB at 1 GB/s and 20 us: the last answer arrives after eleven transfers and
+  // one update of 30 us. Once, the whole bucket was pushed before anything was answered: 20 ms.
   for (const char* fidelity : {"step", "flow"}) {
     const Simulated run = simulated({{"platform", star_platform({.nodes = 1, .servers = 1})},
                                      {"model", ten_megabytes()},
@@ -137,7 +137,7 @@ TEST(Law15, PushesUpdatesAndPullsOfPartitionsOverlap) {
   }
 }
 
-// Several workers per node, several buckets, unequal speeds; default partitions.
+// Several workers per node, several buckets, unequal speeds, default partitions.
 Options busy_servers(const std::string& schedule) {
   static const std::string platform =
       star_platform({.nodes = 3, .workers_per_node = 2, .slow_speed = 0.6, .zones = true});
@@ -187,7 +187,8 @@ TEST(Law5, AReadHasAllUpdatesThatAreOldEnoughAndItsWorkersOwn) {
       EXPECT_EQ(applied.size(), 12u);
       for (const auto& [place, rows] : applied)
         for (const Row& gradient : rows) {
-          // Its parameters had so many updates: all own ones before it, and the first of others'.
+          // Its parameters had this many updates: all of its worker's earlier ones, and the first
+          // of the others'.
           auto others = gradient.read_version - gradient.iteration;
           EXPECT_GE(others, 0);
           for (const Row& update : rows) {
@@ -267,8 +268,8 @@ TEST(AlikeServers, AreSimulatedOneByOneWhereAnythingTellsThemApart) {
 }
 
 TEST(AlikeServers, OnManyNodesAreAsFastAsItsCardsLetThemBe) {
-  // 64 nodes of one worker: a push and a pull of M bytes take 63/64 of M over its card each way,
-  // and its server takes and gives as much. Without a full card, computation takes the time.
+  // 64 nodes of one worker: a push and a pull of M bytes move 63/64 of M over its card each way,
+  // and its server receives and sends as much. If no card is full, computation takes the time.
   const std::string model = model_of({4'000'000, 6'000'000});
   for (const char* schedule : {"asp", "ssp", "inhad"})
     for (const double nic_Bps : {1e8, 1e10}) {
@@ -291,9 +292,8 @@ TEST(AlikeServers, OnManyNodesAreAsFastAsItsCardsLetThemBe) {
 }
 
 TEST(Law15, MoreMessagesAreUnderWayThanThereCanBeActors) {
-  // 200 x 170 pushes, and then as many answers, each 10 s on its way. With an actor for each, their
-  // stacks were more than a process may have. The profile keeps servers from being simulated as
-  // one.
+  // 200 x 170 pushes, then as many answers, each under way for 10 s. With one actor for each, their
+  // stacks exceeded the memory of a process. The profile prevents simulating the servers as one.
   const Simulated run = simulated(
       {{"platform",
         star_platform({.nodes = 200, .nic_latency_s = 5, .servers = 170, .profile = "0 1\n1 1"})},
@@ -313,7 +313,7 @@ TEST(Law15, MoreMessagesAreUnderWayThanThereCanBeActors) {
     }
   EXPECT_EQ(pushes, 200 * 170);
   EXPECT_LT(last_sent_s, first_received_s);
-  EXPECT_NEAR(run.figures.iteration_p50_s, 0.1 + 20, 0.01);  // it counts when it is applied
+  EXPECT_NEAR(run.figures.iteration_p50_s, 0.1 + 20, 0.01);  // counts when it is applied
 }
 
 }  // namespace

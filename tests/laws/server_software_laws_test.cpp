@@ -1,5 +1,5 @@
-// What the software of a server takes per tensor: rates, waiting and variation, by arithmetic and
-// by mean-value analysis (Reiser and Lavenberg 1980), which knows nothing of the engine.
+// The time that server software takes per tensor: rates, waiting and variation, by arithmetic and
+// by mean-value analysis (Reiser and Lavenberg 1980), which is independent of the engine.
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr double overhead_s = 1e-3;
 
-// Forty small tensors, so that bytes take next to nothing.
+// Forty small tensors, so that transferring the bytes takes nearly no time.
 Options served(const std::string& schedule, int workers, const Options& more = {}) {
   static const std::string model = model_of(std::vector<std::uint64_t>(40, 1000));
   Options options{
@@ -27,7 +27,7 @@ Options served(const std::string& schedule, int workers, const Options& more = {
   return options;
 }
 
-// Iterations/s of all workers.
+// Iterations/s of all workers together.
 double rate(const Options& options) {
   return simulated(options).figures.throughput_samples_per_s / 10;
 }
@@ -43,7 +43,7 @@ TEST(ServerSoftware, OfAFullServerIsItsRate) {
       }
 }
 
-// Each of two servers has a part of every tensor, so both handle all of them.
+// Each of two servers has a part of every tensor, so both handle all tensors.
 TEST(ServerSoftware, IsNotSharedByServersThatCutTensors) {
   const double full = 1 / (2 * 40 * overhead_s);
   EXPECT_NEAR(rate(served("asp", 6, {{"servers", "2"}})) / full, 1, 0.01);
@@ -61,9 +61,9 @@ TEST(ServerSoftware, OfAnAverageDelaysItByEveryPushAndAnswer) {
   }
 }
 
-// Once `explain` said that an iteration took less than the bound that it printed above. Of several
-// buckets the second's pace stands for all: that is too slow where whole tensors are dealt, because
-// buckets then go to other servers in turn.
+// Once, `explain` printed an iteration time below the bound printed above it. With several buckets,
+// the closed form takes the second's pace for all; this is too slow if whole tensors are dealt,
+// because buckets then go to different servers in turn.
 TEST(ServerSoftware, OfAnAverageIsInTheClosedForm) {
   const std::string model = model_of(std::vector<std::uint64_t>(20, 200'000));
   for (const char* placement : {"cut", "tensors"})
@@ -103,7 +103,7 @@ TEST(ServerSoftware, OfOneWorkerIsAddedToItsIteration) {
   EXPECT_NEAR(simulated(served("asp", 1)).iteration_s(), 0.1 + 2 * 40 * overhead_s, 1e-5);
 }
 
-// Three servers hold 14, 13 and 13 of 40 tensors: the first is the fullest.
+// Three servers hold 14, 13 and 13 of 40 tensors; the first holds the most.
 TEST(ServerSoftware, OfServersThatHoldWholeTensorsIsTheFullests) {
   const double full = 1 / (2 * 14 * overhead_s);
   for (const char* fidelity : {"step", "flow"})
@@ -120,7 +120,8 @@ TEST(ServerSoftware, OfServersThatHoldWholeTensorsIsTheFullests) {
     }
 }
 
-// Tensors of 1 and 3 MB, in turn: the second of two servers holds three quarters of each message.
+// Tensors of 1 and 3 MB, alternating: the second of two servers holds three quarters of each
+// message.
 TEST(ServerPlacement, OfWholeTensorsSendsEachServerItsOwn) {
   const Options options{{"platform", star_platform({.nodes = 2, .servers = 2})},
                         {"model", model_of({250'000, 750'000, 250'000, 750'000})},
@@ -146,7 +147,7 @@ TEST(ServerPlacement, OfWholeTensorsSendsEachServerItsOwn) {
           else if (use.name == "server1-nic_DOWN")
             second = use.bytes;
         EXPECT_NEAR(second / (first + second), 0.75, 1e-3) << schedule << fidelity << buckets;
-        EXPECT_NEAR((first + second) / 8e6, 10, 1e-3) << schedule;  // a node reports its state, too
+        EXPECT_NEAR((first + second) / 8e6, 10, 1e-3) << schedule;  // a node also reports its state
       }
 }
 
@@ -166,7 +167,8 @@ TEST(ThroughputOf, AScheduleIsTheRateOfOneWorkerWithItsServers) {
           options["exchange"] = "ps";
         EXPECT_NEAR(simulated(options).figures.throughput_samples_per_s / 50, 1, 1e-9)
             << schedule << overlap << servers;
-        // With several workers, the computation is what it was with one, also with other servers.
+        // With several workers, the computation is the same as with one, also with another number
+        // of servers.
         options["throughput-servers"] = servers;
         options["servers"] = "2";
         options["workers"] = "3";
@@ -176,8 +178,8 @@ TEST(ThroughputOf, AScheduleIsTheRateOfOneWorkerWithItsServers) {
       }
 }
 
-// A closed network: each of n customers thinks for a time and is then served by the one server,
-// with exponential times of service.
+// A closed queueing network: each of n customers thinks for a time and is then served by one server
+// with exponential service times.
 double mean_value_analysis(int customers, double thinking_s, double service_s) {
   double waiting = 0;
   double rate = 0;
@@ -214,7 +216,7 @@ TEST(ServerSoftware, IsInTheBoundsAndTheFigures) {
 }
 
 // 40,000 values of 12 bytes each at 6 MB/s: a server adds a gradient in 0.08 s, so that six workers
-// wait for it, and not for the slowest of them.
+// wait for the server, and not for the slowest worker.
 TEST(ServerSoftware, AddingInMemoryIsNamedWhereWorkersWaitForIt) {
   for (const char* schedule : {"asp", "ssp"}) {
     const Options options =

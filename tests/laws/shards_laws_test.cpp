@@ -1,5 +1,5 @@
-// Law 30 (tests/laws/README.md): workers that hold shards send what ZeRO's paper counts, to the
-// byte; what of it is hidden behind computation follows from the order of one stream.
+// Law 30 (tests/laws/README.md): workers that hold shards send what the ZeRO paper counts, to the
+// byte; which part computation hides follows from the order of one stream.
 #include <algorithm>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace syncline {
 namespace {
 
-// Two nodes of four GPUs and two cards each: GPUs 0 and 1 leave by one, 2 and 3 by the other.
+// Two nodes of four GPUs and two cards each: GPUs 0 and 1 use one card, 2 and 3 the other.
 std::string two_cards() {
   std::string hosts, links, routes;
   const auto link = [&](const std::string& name, const char* rate, const char* latency) {
@@ -53,7 +53,7 @@ Options fsdp(const std::string& platform, const std::vector<std::uint64_t>& tens
 
 const std::vector<std::uint64_t> unequal{700'001, 3, 900'000, 100'007};
 
-// Bytes of iteration 3 that workers send in rows of this verb.
+// Bytes that workers send in rows of this verb in iteration 3.
 std::uint64_t sent_in_one(const Simulated& run, const std::string& verb) {
   std::uint64_t bytes = 0;
   for (const Row& row : run.rows(verb))
@@ -80,7 +80,7 @@ std::vector<Awkward> awkward_platforms() {
           {"alone", {{"platform", star_platform({.nodes = 1})}}, 1}};
 }
 
-// Each gather and each reduce-scatter moves n - 1 times the unit's bytes: (n - 1) / n by worker.
+// Each gather and each reduce-scatter moves n - 1 times the unit's bytes: (n - 1) / n per worker.
 TEST(Shards, SendWhatThePaperCountsToTheByte) {
   const std::uint64_t all = 4 * (700'001 + 3 + 900'000 + 100'007);
   for (const Awkward& one : awkward_platforms())
@@ -117,13 +117,13 @@ TEST(Shards, SendWhatThePaperCountsToTheByte) {
           }
 }
 
-// In half precision half of that; gradients have a precision of their own.
+// Half of that in half precision; gradients have their own precision.
 TEST(Shards, HaveTheBytesOfThePrecision) {
   Options options = fsdp(star_platform({.nodes = 3}), unequal, {});
   const std::uint64_t full = sent_in_one(simulated(options), "all-gather");
   options["precision"] = "fp16";
   EXPECT_EQ(2 * sent_in_one(simulated(options), "all-gather"), full);
-  // PyTorch's reduce_dtype: gradients in full, parameters in half.
+  // PyTorch's reduce_dtype: gradients in full, parameters in half precision.
   options["wire-precision"] = "fp32";
   const Simulated run = simulated(options);
   EXPECT_EQ(2 * sent_in_one(run, "all-gather"), full);
@@ -131,7 +131,7 @@ TEST(Shards, HaveTheBytesOfThePrecision) {
   EXPECT_EQ(sent_in_one(run, "reduce-scatter"), sent_in_one(simulated(options), "reduce-scatter"));
 }
 
-// Links carry what `explain` says that they do, in the node and between nodes.
+// Links carry what `explain` says, within nodes and between them.
 TEST(Shards, LoadTheLinksThatExplainNames) {
   for (const Awkward& one : awkward_platforms())
     for (const char* zero : {"2", "3"})
@@ -147,7 +147,7 @@ TEST(Shards, LoadTheLinksThatExplainNames) {
           iterations += row.rank == 0 ? 1 : 0;
         for (const LinkUse& link : run.trace.links) {
           const auto known = closed.link_bytes.find(link.name);
-          // With zero = 2 the first parameters are everywhere: as many gathers as steps.
+          // With zero = 2 the initial parameters are everywhere: as many gathers as steps.
           EXPECT_NEAR(link.bytes / iterations, known == closed.link_bytes.end() ? 0 : known->second,
                       1e-3)
               << one.name << zero << shard << link.name;
@@ -155,25 +155,25 @@ TEST(Shards, LoadTheLinksThatExplainNames) {
       }
 }
 
-// Two workers, two units of 4e7 bytes, cards of 5e8 B/s: each collective of a unit moves half of
-// it in 40 ms. 0.1 s of computation: a unit's forward takes 1/60 s and its backward 1/30 s.
+// Two workers, two units of 4e7 bytes, cards of 5e8 B/s: each collective of a unit moves half of it
+// in 40 ms. 0.1 s of computation: a unit's forward takes 1/60 s and its backward 1/30 s.
 TEST(Shards, ExposeWhatTwoUnitsExposeByHand) {
   constexpr double forward = 1.0 / 60;
   constexpr double backward = 1.0 / 30;
   constexpr double moves = 0.04;
-  // Both are gathered one after the other; backward of the second unit hides a part of the first
-  // one's gather, whose backward then hides a part of the second one's reduce-scatter, which
-  // followed the gather.
+  // Units are gathered one after the other. Backward of the second unit hides a part of the first
+  // unit's gather; backward of the first unit hides a part of the second unit's reduce-scatter,
+  // which followed that gather.
   const double second_forward_s = 2 * moves + forward;
   const double ahead = second_forward_s + moves + moves + moves;
-  // Nothing is gathered ahead: forward of a unit waits for its own gather, and so does backward of
-  // the first unit, behind the reduce-scatter of the second one. All is exposed.
+  // Without prefetch: forward of a unit waits for its own gather, and so does backward of the first
+  // unit, after the reduce-scatter of the second. Everything is exposed.
   const double none_ahead = 0.1 + 5 * moves;
-  // Backward gathers late: what then still hides is one reduce-scatter, or none.
+  // If backward gathers late, only one reduce-scatter is hidden, or none.
   const double after_one = second_forward_s + backward + moves + moves + moves;
   const double after_all = second_forward_s + backward + moves + moves + backward + moves;
-  // Whole parameters: reduce-scatters hide behind backward, gathers follow the step. What follows
-  // the step hides behind forward of the unit before, or behind nothing.
+  // Whole parameters: reduce-scatters hide behind backward, gathers follow the step. A gather hides
+  // behind forward of the unit before, or behind nothing.
   const double waits = 2 * forward + backward + 2 * moves + 2 * moves;
   const double whole = waits - forward;
   struct Case {
@@ -208,7 +208,7 @@ TEST(Shards, ExposeWhatTwoUnitsExposeByHand) {
     }
 }
 
-// The closed form of `explain` is the run where workers are alike.
+// If workers are alike, the closed form of `explain` equals the run.
 TEST(Shards, TakeWhatExplainSays) {
   for (const double nic_Bps : {2e7, 1e8, 1e9})
     for (const auto& [zero, backward] : std::vector<std::pair<std::string, std::string>>{
@@ -248,8 +248,8 @@ TEST(Shards, TakeAsLongInFlowsAsInSteps) {
     }
 }
 
-// One unit: a reduce-scatter and a gather after the step are the ring's all-reduce. (Where hops
-// differ, a ring that goes on pays the latencies of consecutive hops once less.)
+// One unit: a reduce-scatter, and a gather after the step, make up the ring's all-reduce. (If hops
+// differ, a ring that continues pays the latencies of consecutive hops once less.)
 TEST(Shards, WithOneUnitOfZero2AreBspWithARing) {
   for (const char* steps : {"1", "4"}) {
     Options options = fsdp(star_platform({.nodes = 8, .nic_Bps = 2e8}), unequal,
@@ -292,7 +292,7 @@ TEST(Shards, AreNeverSlowerWithMoreBandwidthOrOverlap) {
       }
 }
 
-// Inside a node (m - 1) / m of a unit's bytes by worker and pass; across N nodes 2 (N - 1) / N of
+// Inside a node (m - 1) / m of a unit's bytes per worker and pass; across N nodes 2 (N - 1) / N of
 // each worker's shard.
 TEST(Shards, OfANodeAreAveragedBetweenNodes) {
   const Simulated run =
@@ -303,7 +303,7 @@ TEST(Shards, OfANodeAreAveragedBetweenNodes) {
   EXPECT_EQ(sent_in_one(run, "reduce-scatter"), 3 * 3 * all);
   EXPECT_EQ(sent_in_one(run, "all-reduce"), 2 * 2 * all);  // of N - 1 others, twice
   EXPECT_NEAR(run.figures.bytes_sent_off_node * 12, 2.0 * 2 * all, 1);
-  // Fast buses, slow cards: less leaves the node than if all held one whole.
+  // Fast buses, slow cards: fewer bytes leave the node than if all workers together held one whole.
   Options options = fsdp(star_platform({.nodes = 3, .workers_per_node = 4, .nic_Bps = 5e7}),
                          unequal, {{"shard", "node"}});
   const double hybrid_s = simulated(options).iteration_s();
@@ -311,7 +311,8 @@ TEST(Shards, OfANodeAreAveragedBetweenNodes) {
   EXPECT_LT(hybrid_s, simulated(options).iteration_s());
 }
 
-// sgd reads and writes 3 values of 4 bytes of each parameter; of n workers each does so for 1/n.
+// sgd reads and writes 3 values of 4 bytes for each parameter; each of n workers does so for 1/n of
+// them.
 TEST(Shards, AreSteppedByThoseWhoHoldThem) {
   const double step_s = 3 * 4 * 4e6 / 8e9;
   for (const auto& [shard, holders] :

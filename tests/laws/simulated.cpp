@@ -226,8 +226,8 @@ Scenario resolved(Options options) {
   options.emplace("batch", "10");
   options.emplace("iterations", "10");
   options.emplace("fidelity", "flow");
-  options.emplace("repeats", "1");  // laws are of runs
-  // Who holds shards has units for buckets.
+  options.emplace("repeats", "1");  // laws are about single runs
+  // Schedules with shards have units instead of buckets.
   if (const auto schedule = Registered<Schedule>::all().find(
           options.contains("schedule") ? options.at("schedule") : "bsp");
       schedule != Registered<Schedule>::all().end() && schedule->second.sharding != nullptr)

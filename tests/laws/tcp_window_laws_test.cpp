@@ -1,4 +1,4 @@
-// A TCP flow alone has the bandwidth of its route, or its windows' bytes once per round trip.
+// A TCP flow alone gets the bandwidth of its route, or its window's bytes per round trip.
 #include <gtest/gtest.h>
 
 #include "tests/laws/simulated.h"
@@ -25,7 +25,7 @@ std::string far_apart(const std::string& properties, const std::string& policy =
 
 constexpr double pushed_bytes = 100e6;
 
-// Bytes/s of the push, without the latency.
+// Bytes/s of a push, without the latency.
 double rate_of_push(const std::string& platform, const Options& more = {}) {
   Options options{{"platform", platform},  {"model", model_of({25'000'000})},
                   {"schedule", "asp"},     {"servers", "1"},

@@ -1,4 +1,4 @@
-// Law 18 (tests/laws/README.md): the picture of an iteration shows what happened, of every
+// Law 18 (tests/laws/README.md): the picture of an iteration shows what happened, for every
 // schedule.
 #include <gtest/gtest.h>
 #include <map>
@@ -49,7 +49,7 @@ TEST(Law18, SlicesOfATrackDoNotOverlapAndFillAWorkersTime) {
   }
 }
 
-// Where one iteration is that of all, its parts are those of the report.
+// If one iteration is typical of all, its parts are those of the report.
 TEST(Law18, ATimelineHasTheSecondsOfTheReport) {
   const Simulated run = simulated({{"platform", star_platform({.nodes = 4, .slow_speed = 0.5})},
                                    {"model", model_of({40'000'000})}});
@@ -69,7 +69,7 @@ TEST(Law18, ATimelineHasTheSecondsOfTheReport) {
   EXPECT_NEAR(wait_s, run.figures.waiting_s, 1e-9);
 }
 
-// Parts of the time of the workers that are drawn.
+// Shares of the time of the drawn workers.
 struct Shares {
   double exposed = 0;
   double waiting = 0;
@@ -88,7 +88,7 @@ Shares shares_in(const Timeline& timeline) {
   return {shares.exposed / all_s, shares.waiting / all_s};
 }
 
-// The picture has what the bars and the table have. A run has chance in it, so that its iterations
+// The picture has the shares of the bars and the table. Jitter makes the iterations of a run
 // differ; some schedules average in every fourth one only.
 TEST(Law18, WhatABarHasIsInThePicture) {
   for (const auto& [name, options] : every_schedule()) {
@@ -101,7 +101,7 @@ TEST(Law18, WhatABarHasIsInThePicture) {
 }
 
 // The last of four is half as fast for 0.1 s in every 0.5 s: three wait for it in some iterations,
-// in others nobody does. Once the picture was of the iteration in the middle, whatever it was.
+// nobody in others. Once, the picture showed the middle iteration, whichever that was.
 TEST(Law18, WhoIsSlowNowAndThenIsInThePicture) {
   for (const char* iterations : {"10", "11", "12", "13", "14"}) {
     const Simulated run = simulated({{"platform", star_platform({.nodes = 4,
@@ -116,7 +116,7 @@ TEST(Law18, WhoIsSlowNowAndThenIsInThePicture) {
 }
 
 // In a round of twelve iterations workers exchange once: 12 x 0.1 s of computation, and 0.24 s of
-// 160 MB over a ring of four. One iteration alone would have none of it, or most.
+// 160 MB over a ring of four. A single iteration would show none of the exchange, or mostly that.
 TEST(Law18, ARoundIsInThePicture) {
   const Simulated run = simulated({{"platform", star_platform({.nodes = 4})},
                                    {"model", model_of({40'000'000})},
@@ -126,8 +126,8 @@ TEST(Law18, ARoundIsInThePicture) {
   EXPECT_NEAR(shares_in(timeline_of(run.trace)).exposed, 0.24 / (1.2 + 0.24), 0.02);
 }
 
-// What a student should see. The slow worker computes for 0.2 s, others for 0.1 s: they stand still
-// for as long as it has more to compute, and all exchange together.
+// A student should see this: the slow worker computes for 0.2 s, others for 0.1 s; they wait until
+// it has finished, and all exchange together.
 TEST(Law18, ABarrierIsWaitingForTheSlowWorker) {
   const Timeline timeline =
       timeline_of(simulated({{"platform", star_platform({.nodes = 4, .slow_speed = 0.5})},
@@ -158,8 +158,8 @@ TEST(Law18, ABarrierIsWaitingForTheSlowWorker) {
     }
 }
 
-// A server that adds slower than gradients come is busy without a pause, and several are on their
-// way to it at a time.
+// A server that adds more slowly than gradients arrive is busy without a pause, and several
+// messages are on their way to it at a time.
 TEST(Law18, AQueueAtAServerIsABusyServer) {
   const Timeline timeline =
       timeline_of(simulated({{"platform", star_platform({.nodes = 4, .servers = 1})},
@@ -191,13 +191,14 @@ TEST(Law18, EightOfManyWorkersAreShownAndTheSlowestIsAmongThem) {
   for (const Track& track : timeline_of(run.trace).tracks)
     workers.insert(track.name);
   EXPECT_EQ(workers.size(), 8U);
-  // Seven of the eight wait for half of the time, of all 19 of 20.
+  // Seven of the eight drawn wait for half of the time; of all workers, 19 of 20 do.
   EXPECT_GT(shares_in(timeline_of(run.trace)).waiting, 0.38);
   for (const char* name : {"worker 0", "worker 9", "worker 19"})
     EXPECT_TRUE(workers.contains(name)) << name;
 }
 
-// A result keeps one, so it stays small: thousands of messages become few slices of the same time.
+// A result contains a timeline, so it must stay small: thousands of messages become few slices of
+// the same total time.
 TEST(Law18, ATimelineIsSmallHoweverMuchHappens) {
   std::vector<std::uint64_t> tensors(200, 100'000);
   const Simulated run = simulated({{"platform", star_platform({.nodes = 8, .nic_Bps = 1e10})},

@@ -1,5 +1,5 @@
-// Laws 16 and 20 of whole runs (tests/laws/README.md): what ends after the last iteration has
-// begun belongs to the run, in its seconds, in its samples and in its learning rate.
+// Laws 16 and 20 for whole runs (tests/laws/README.md): what ends after the last iteration has
+// begun belongs to the run, in its seconds, its samples and its learning rate.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -17,10 +17,10 @@ struct WholeRun {
   Options options;
 };
 
-// Every registered schedule, and what leaves something for the end: late averages, parameters that
-// are gathered in the next forward, messages that are smaller than their answers. Where not all
-// wait for all, workers are alike: else in a short run the fast ones use up their lead, and queues
-// at servers fill.
+// Every registered schedule, and cases that leave work for the end: late averages, parameters that
+// the next forward gathers, messages smaller than their answers. For schedules that do not wait for
+// all workers, workers are alike: otherwise fast workers use up their lead in a short run, and
+// queues at servers fill.
 std::vector<WholeRun> whole_runs() {
   std::vector<WholeRun> all;
   Star star{.nodes = 3, .workers_per_node = 2, .nic_Bps = 2e7};
@@ -74,9 +74,9 @@ TEST(Law16, AfterNRoundsWithoutWarmUpThroughputIsWithinOneNthOfTheLongRun) {
   }
 }
 
-// N rounds of H iterations of c, each but the first with what is left of the average before it, and
-// the whole of the last one: N H c + (N - 1) max(0, A - D c) + A. Warm, each round has what is left
-// of one.
+// N rounds of H iterations of c seconds: each but the first with the exposed rest of the average
+// before it, plus the whole of the last average: N H c + (N - 1) max(0, A - D c) + A. After a
+// warm-up, each round has one exposed rest.
 TEST(Law16, AWindowFromTheStartHasTheLastLateAverage) {
   const double c = 0.1, bytes = 4 * 10'000'000;
   for (const char* fidelity : {"step", "flow"})
@@ -105,14 +105,14 @@ TEST(Law16, AWindowFromTheStartHasTheLastLateAverage) {
                   << fidelity << nic_Bps << " H " << steps << " D " << delay << " N " << rounds
                   << warm;
               EXPECT_EQ(run.figures.window_iterations, rounds * steps);
-              // In a ring of two each sends as many bytes as a gradient has, once a round.
+              // In a ring of two each worker sends the bytes of one gradient, once per round.
               EXPECT_NEAR(run.figures.bytes_sent, bytes / steps, 1e-6 * bytes);
             }
         }
 }
 
-// One iteration: computation, half of 2 (n - 1)/n of the bytes as reduce-scatter, which one unit
-// cannot hide, and half as the gather that no forward follows.
+// One iteration: computation, half of 2 (n - 1)/n of the bytes as reduce-scatter, which a single
+// unit cannot hide, and half as the gather, after which no forward follows.
 TEST(Law16, AWindowFromTheStartHasTheLastGatherOfShards) {
   const double gradient = 4 * 10'000'000, nic_Bps = 1e8;
   for (const char* zero : {"1", "2"})
@@ -133,7 +133,7 @@ TEST(Law16, AWindowFromTheStartHasTheLastGatherOfShards) {
     }
 }
 
-// A single worker pushes next to nothing, and is answered with all parameters: c + b/B each time.
+// A single worker pushes hardly any bytes, and is answered with all parameters: c + b/B each time.
 TEST(Law16, AWindowFromTheStartHasTheLastAnswer) {
   const double bytes = 4 * 10'000'000, nic_Bps = 1e8;
   for (const char* schedule : {"asp", "backup"})
@@ -187,7 +187,8 @@ std::vector<WholeRun> short_lessons() {
   return all;
 }
 
-// What was dropped was simulated, and not learned from: each part of it is so much less.
+// Dropped gradients were simulated, but nothing was learned from them: each part counts that much
+// less.
 TEST(Learning, SamplesAtTheEndAreThoseThatWereSimulated) {
   for (const WholeRun& one : short_lessons())
     for (const char* iterations : {"1", "10"})
@@ -208,16 +209,16 @@ TEST(Learning, SamplesAtTheEndAreThoseThatWereSimulated) {
       }
 }
 
-// With next to no gradients, decay alone changes parameters: each update takes its rate off them,
-// so the logarithm of what is left of them is the sum of all rates. A cosine's is half of the
-// constant one's, that of steps 1/2 + 0.1/4 + 0.01/4.
+// With gradients near zero only weight decay changes parameters: each update multiplies them by one
+// minus its rate, so the logarithm of the remaining share is the sum of all rates. The cosine
+// schedule's sum is half of the constant one's, that of steps is 1/2 + 0.1/4 + 0.01/4.
 TEST(Learning, RatesAreThoseOfTheirScheduleToTheEnd) {
   const auto length = [](const std::vector<float>& values) {
     return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
   };
   for (const WholeRun& one : short_lessons()) {
     if (one.options.contains("average-delay"))
-      continue;  // as without; and what is mixed has lost steps
+      continue;  // as without a delay; and mixing loses steps
     Options options = one.options;
     options["clip-norm"] = "1e-30";
     options["weight-decay"] = "1";
@@ -229,7 +230,7 @@ TEST(Learning, RatesAreThoseOfTheirScheduleToTheEnd) {
     for (const auto& [schedule, part] :
          {std::pair("constant", 1.0), {"step", 0.5275}, {"cosine", 0.5}}) {
       if (one.name == "backup 3" && part == 1)
-        continue;  // a worker that is late skips updates: there are more than iterations
+        continue;  // late workers skip updates: more updates than iterations
       options["learning-rate-schedule"] = schedule;
       const double after = length(simulated(options).trace.learned->parameters_at_end);
       EXPECT_NEAR(std::log(before / after) / (96 * 0.01), part, 0.03 * part)
@@ -238,8 +239,8 @@ TEST(Learning, RatesAreThoseOfTheirScheduleToTheEnd) {
   }
 }
 
-// With all of its own parameters a worker learns as if nobody else were there; with none of them it
-// loses the steps that it took while the average was on its way.
+// If a worker keeps all of its own parameters, it learns as if alone; if none, it loses the steps
+// that it took while the average was on its way.
 TEST(LateAverage, IsMixedWithAWorkersOwnParametersByItsWeight) {
   const auto loss = [](const char* mixing, const char* delay) {
     Options options = short_lesson("local-sgd");

@@ -1,4 +1,4 @@
-// Law 16 (tests/laws/README.md): throughput is that of the long run, whatever the default length.
+// Law 16 (tests/laws/README.md): throughput is that of a long run, whatever the default length.
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 namespace syncline {
 namespace {
 
-// Mean-value analysis of a closed network (Reiser and Lavenberg 1980): so many customers, who think
+// Mean-value analysis of a closed network (Reiser and Lavenberg 1980): `customers` customers think
 // and then visit each station once. Returns their visits per second.
 double visits_per_s(int customers, double think_s, const std::vector<double>& stations_s) {
   std::vector<double> queue(stations_s.size());
@@ -53,22 +53,22 @@ TEST(Law16, AspByDefaultIsTheClosedNetworkOfItsStations) {
     for (const char* jitter : {"0.05", "0.2", "0.5"}) {
       Options options = asp_at_one_server(compute_s);
       options["jitter"] = jitter;
-      double mean = 0;  // of as many runs as a cell has
+      double mean = 0;  // over as many runs as a cell has
       for (const char* seed : {"1", "2", "3", "4", "5"}) {
         options["seed"] = seed;
         mean += simulated(options).figures.throughput_samples_per_s / 5;
       }
       EXPECT_NEAR(mean, expected, 0.03 * expected) << compute_s << " s, jitter " << jitter;
     }
-    // Without chance, workers that began at different times meet less often, never more.
+    // Without jitter, workers that began at different times meet less often, never more.
     EXPECT_GT(simulated(asp_at_one_server(compute_s)).figures.throughput_samples_per_s, expected)
         << compute_s;
   }
 }
 
 TEST(Law16, PartitionsMakeAspFasterThanAClosedNetworkOfWholeBuckets) {
-  // By default 25 partitions are answered one by one, so that a pull overlaps its push. Alone, a
-  // worker's pair then takes 26/25 of one transfer, and the card moves no more than it can.
+  // By default 25 partitions are answered one by one, so that a pull overlaps its push. A worker
+  // alone then takes 26/25 of one transfer for the pair, and the card stays within its capacity.
   for (const double compute_s : {1.0, 0.2})
     for (const char* jitter : {"0", "0.05", "0.2", "0.5"}) {
       Options options = asp_at_one_server(compute_s);
@@ -80,7 +80,7 @@ TEST(Law16, PartitionsMakeAspFasterThanAClosedNetworkOfWholeBuckets) {
     }
 }
 
-// However little is asked of the interval. The last round may not have been seen by who decided.
+// Even with a wide interval allowed. The decision to stop may not have seen the last round.
 TEST(Law16, ARunGoesOnUntilItsHalvesAgree) {
   for (int seed = 1; seed <= 12; ++seed) {
     const Options options{{"platform", star_platform({.nodes = 4})},
@@ -112,10 +112,10 @@ TEST(Law16, SspByDefaultWaitsForTheSlowHostAsInALongRun) {
       options["jitter"] = jitter;
       const double by_default = simulated(options).figures.throughput_samples_per_s;
       options["iterations"] = "500";
-      options["warmup"] = "70";  // until the lead is as long as it may be
+      options["warmup"] = "70";  // until the lead is as long as allowed
       const double long_run = simulated(options).figures.throughput_samples_per_s;
       EXPECT_NEAR(by_default, long_run, 0.02 * long_run) << staleness << ", jitter " << jitter;
-      EXPECT_NEAR(long_run, 8 * 80, 0.05 * 8 * 80);  // eight times the slow host
+      EXPECT_NEAR(long_run, 8 * 80, 0.05 * 8 * 80);  // eight times the slow host's rate
     }
 }
 
@@ -132,21 +132,21 @@ TEST(Law16, ARunNoticesASlowSpellInItsSecondHalf) {
     ASSERT_FALSE(figures.warnings.empty()) << schedule;
     EXPECT_NE(figures.warnings[0].text.find("not steady"), std::string::npos)
         << figures.warnings[0].text;
-    // A run that is over before the slow spell says that there is one.
+    // A run that ends before the slow spell warns that there is one.
     options["iterations"] = "10";
     const Figures early = simulated(options).figures;
     ASSERT_FALSE(early.warnings.empty()) << schedule;
     EXPECT_NE(early.warnings[0].text.find("profiles need 2 s"), std::string::npos)
         << early.warnings[0].text;
-    // By default the run goes on until it has seen enough of it.
+    // By default the run goes on until it has seen enough of the slow spell.
     options["iterations"] = "auto";
     EXPECT_GT(simulated(options).figures.window_to_s, 2) << schedule;
   }
 }
 
 TEST(Law16, ARunOfWholePeriodsIsAsFastAsTheAverageHost) {
-  // Of every 2 s the last of eight hosts works 1.2 s at full speed and then at 0.4: 76 % on
-  // average. Who waits for it goes at that pace, whoever waits for nobody loses only its own part.
+  // The last of eight hosts works at full speed for 1.2 s of every 2 s and then at 0.4: 76 % on
+  // average. Schedules that wait for it run at that pace; the others lose only its own part.
   static const std::string platform =
       star_platform({.nodes = 8, .nic_Bps = 1e12, .profile = "0 1\n1.2 0.4\nPERIODICITY 2"});
   for (const char* schedule : {"bsp", "ssp", "asp"})
@@ -204,7 +204,7 @@ TEST(Law16, WorkersThatWaitForNobodyBeginAtDifferentTimes) {
     for (const Row& row : run.rows("forward"))
       if (row.iteration == 0)
         starts[static_cast<std::size_t>(row.rank)] = row.start_s;
-    // An iteration computes for 0.1 s; the two of a node begin half of that apart.
+    // An iteration computes for 0.1 s; the two workers of a node begin half of that apart.
     for (std::size_t rank = 0; rank < 6; ++rank) {
       const double begins = (static_cast<double>(rank % 2) + static_cast<double>(rank / 2) / 3) / 2;
       EXPECT_NEAR(starts[rank], schedule == std::string("bsp") ? 0 : 0.1 * begins, 1e-9)
@@ -221,8 +221,8 @@ std::vector<double> starts_of(const Options& options) {
   return starts;
 }
 
-// An iteration alone: 0.1 s of computation and, where a worker waits for answers, 4 MB at 1 GB/s
-// and twice a latency of 20 us.
+// An iteration of a worker alone: 0.1 s of computation and, if a worker waits for answers, 4 MB at
+// 1 GB/s and twice a latency of 20 us.
 TEST(Law16, WorkersThatMeetByChanceBeginWhereALongRunLeavesThem) {
   Options options{{"platform", star_platform({.nodes = 6})},
                   {"model", model_of({1'000'000})},
@@ -241,7 +241,8 @@ TEST(Law16, WorkersThatMeetByChanceBeginWhereALongRunLeavesThem) {
     }
     EXPECT_NEAR(sum, iteration_s, 0.25 * iteration_s) << schedule;  // four deviations of the mean
   }
-  // Those who wait for gradients of several are brought together: they begin evenly spread.
+  // Workers that wait for the gradients of several others are brought together: they begin evenly
+  // spread.
   options["threshold"] = "";
   for (const char* schedule : {"inhad", "backup"}) {
     options["schedule"] = schedule;
@@ -250,8 +251,8 @@ TEST(Law16, WorkersThatMeetByChanceBeginWhereALongRunLeavesThem) {
     for (std::size_t i = 0; i < starts.size(); ++i)
       EXPECT_NEAR(starts[i], 0.1 * static_cast<double>(i) / 6, 1e-12) << schedule;
   }
-  // A worker that is three iterations ahead waits, so one begins at once and others up to 3.5
-  // later.
+  // A worker that is three iterations ahead waits, so one begins at once and the others up to 3.5
+  // iterations later.
   options["schedule"] = "ssp";
   options["staleness"] = "3";
   for (const auto& [iterations, most] : {std::pair("100", 3.5), {"8", 2.0}}) {
@@ -263,8 +264,8 @@ TEST(Law16, WorkersThatMeetByChanceBeginWhereALongRunLeavesThem) {
   }
 }
 
-// Eight workers that begin evenly spread do not meet at a server that takes 0.1 s of each second:
-// 8 * 32 / 1.2 = 213 samples/s. In the long run they do: 185.7. Once, a window of 20 iterations saw
+// Eight workers that begin evenly spread never meet at a server that takes 0.1 s of each second: 8
+// * 32 / 1.2 = 213 samples/s. In a long run they do: 185.7. Once, a window of 20 iterations gave
 // the former.
 TEST(Law16, AShortWindowIsNotFasterThanTheLongRun) {
   const double expected = 32 * visits_per_s(8, 1, {0.1, 0.1});
@@ -280,10 +281,10 @@ TEST(Law16, AShortWindowIsNotFasterThanTheLongRun) {
   EXPECT_NEAR(mean, expected, 0.03 * expected);
 }
 
-// Once each cell was compared with what its own window had seen: three denominators in one column.
+// Once, each cell was compared with what its own window had seen: three denominators in one column.
 TEST(Law27, WhatWorkersDoAloneIsOneNumberPerPlatformAndWorkers) {
-  // One host has 0.6 of the speed; of every 0.5 s the last works 0.3 s at full speed and then at
-  // half: 0.8.
+  // One host has 0.6 of the speed; the last works at full speed for 0.3 s of every 0.5 s and then
+  // at half: 0.8.
   const std::string platform = star_platform({.nodes = 4,
                                               .nic_Bps = 2e8,
                                               .slow_speed = 0.6,
@@ -304,8 +305,8 @@ TEST(Law27, WhatWorkersDoAloneIsOneNumberPerPlatformAndWorkers) {
     }
 }
 
-// A shard's step is shorter, servers take it, and what is computed again is no training: once each
-// had a denominator of its own.
+// A shard's step is shorter, servers may take the step, and recomputation is no training: once,
+// each case had its own denominator.
 TEST(Law27, WhatWorkersDoAloneIsOneNumberForEverySchedule) {
   for (const char* schedule : {"bsp", "fsdp", "asp", "inhad", "local-sgd"})
     for (const char* recompute : {"off", "full"})
@@ -327,7 +328,7 @@ TEST(Law27, WhatWorkersDoAloneIsOneNumberForEverySchedule) {
       }
 }
 
-// Once it stopped at 100 %: four shards' steps and two looked alike.
+// Once, efficiency was capped at 100 %, so four shards' steps and two looked alike.
 TEST(Law27, WhoStepsLessThanAloneIsMoreEfficientThanAlone) {
   for (const int workers : {1, 2, 4}) {
     const Figures figures =
@@ -346,8 +347,8 @@ TEST(Law27, WhoStepsLessThanAloneIsMoreEfficientThanAlone) {
 
 TEST(Law16, FiguresAreOfTheWindow) {
   // Twice as many iterations change neither bytes nor staleness per iteration, and no link is more
-  // than full, though one node is slow and works on alone at the end.
-  // In the first iterations SSP lets the others run three ahead.
+  // than full, although one node is slow and works alone at the end. In the first iterations SSP
+  // lets the others run three ahead.
   for (const char* schedule : {"asp", "ssp", "inhad"}) {
     Options options{
         {"platform",

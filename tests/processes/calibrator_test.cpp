@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
 
-// Quick, unless `more` says otherwise.
+// A quick calibration, unless `more` changes that.
 Ended calibrate(
     const Arguments& more, const std::string& folder, const std::function<void()>& before = [] {}) {
   Arguments arguments = more;
@@ -25,7 +25,7 @@ Ended calibrate(
   return Program(arguments, folder, before, SYNCLINE_CALIBRATE).wait();
 }
 
-// Would take longer than any test: refused before it begins, or never seen to end.
+// Takes longer than any test, so it must be refused before it begins.
 const Arguments endless{"--baselines", "on", "--sizes", "2^24", "--compressors", "topk"};
 
 Arguments endless_to(const std::string& option, const std::string& path) {
@@ -57,7 +57,7 @@ TEST(Calibrator, MeasuresWhatStandsTwiceOnce) {
   const Ended again = calibrate({"--append", "t.csv", "--compressors", "topk", "--model", "h100",
                                  "--sizes", "64", "--densities", "0.1"},
                                 folder.path());
-  expect_mentions(again.out, {"of them for older ones"});
+  expect_mentions(again.out, {"of them replacing older ones"});
   EXPECT_EQ(text_of(folder.path("t.csv")), once);
   const Ended twice =
       calibrate({"--sizes", "64", "--sizes", "65", "--out", "t.csv"}, folder.path());
@@ -168,7 +168,7 @@ TEST(Calibrator, SaysThatItsOutputDoesNotArrive) {
   EXPECT_TRUE(ended.err.ends_with(
       "syncline-calibrate: standard output: cannot be written: No space left on device\n"))
       << ended.err;
-  EXPECT_TRUE(fs::exists(folder.path("t.csv")));  // what was measured is kept
+  EXPECT_TRUE(fs::exists(folder.path("t.csv")));  // measured rows are kept
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Sweeps that end before they are done: interrupted, or killed at any moment.
+// Sweeps that end early: interrupted, or killed at any moment.
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ void wait_for_file(int watch, const std::string& ending) {
   }
 }
 
-// Twelve cells, two at a time; slow enough to interrupt.
+// Twelve cells, two at a time, slow enough to interrupt.
 Arguments long_sweep(const Arguments& more = {}) {
   Arguments arguments{"run",
                       "--model",
@@ -74,10 +74,10 @@ TEST_P(ControlC, EndsChildrenAndKeepsFinishedCells) {
   EXPECT_EQ(ended.code, 130);
   EXPECT_FALSE(program.left_children());
   auto kept = files_of(folder.path("results"));
-  EXPECT_EQ(read_csv(folder.path("results/results.csv")).rows.size(), 12U);  // also what is missing
+  EXPECT_EQ(read_csv(folder.path("results/results.csv")).rows.size(), 12U);  // with missing cells
   EXPECT_EQ(kept.erase("results.csv"), 1U);
   EXPECT_GE(kept.size(), 1U);
-  expect_mentions(ended.out, {kept.size() == 1  // the table of what is done
+  expect_mentions(ended.out, {kept.size() == 1  // the table of finished cells
                                   ? "seed  samples/s"
                                   : "median of " + std::to_string(kept.size()) + " seeds (1"});
   EXPECT_EQ(ended.err.substr(ended.err.find("syncline: ")),  // on a slow machine, after progress
@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(To, ControlC, testing::Bool(), [](const testing::TestPa
   return std::string(on.param ? "TheTerminalsGroup" : "TheProgramAlone");
 });
 
-// Killed at any moment, alone or with its processes, on file systems of both kinds.
+// Killed at any moment, alone or with its processes, on both kinds of file systems.
 TEST(KilledSweep, ResumedLeavesWhatAnUndisturbedOneLeaves) {
   const auto sweep_to = [](const std::string& out, const Arguments& more = {}) {
     Arguments arguments{"run",         "--model",  "resnet50",  "--throughput", "100",
@@ -122,7 +122,7 @@ TEST(KilledSweep, ResumedLeavesWhatAnUndisturbedOneLeaves) {
   const TemporaryFolder folder;
   ASSERT_EQ(run_program(sweep_to("whole"), folder.path()).code, 0);
   const auto whole = listing_of(folder.path("whole"));
-  EXPECT_EQ(whole.size(), 19U);  // a result and two traces for each cell, and results.csv
+  EXPECT_EQ(whole.size(), 19U);  // a result and two traces per cell, and results.csv
   std::mt19937 random(11);
   std::uniform_int_distribution<useconds_t> moment_us(1000, 500000);
   int unfinished = 0;
@@ -132,7 +132,7 @@ TEST(KilledSweep, ResumedLeavesWhatAnUndisturbedOneLeaves) {
       if (round % 3 == 2)
         refuse_nameless_files();
     };
-    for (int kills = 0; kills < 2; ++kills) {  // of the run, and of what resumes it
+    for (int kills = 0; kills < 2; ++kills) {  // of the run, and of the run that resumes it
       const Program program(sweep_to(out, {"--resume"}), folder.path(), before);
       usleep(moment_us(random));
       if (round % 2 == 0)

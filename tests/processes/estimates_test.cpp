@@ -1,4 +1,4 @@
-// What a run takes of memory and of the disk is what was estimated, and is asked for before.
+// A run takes the memory and disk space that were estimated, and limits are checked beforehand.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -21,14 +21,14 @@ nlohmann::json estimated(const Arguments& scenario) {
   return nlohmann::json::parse(ended.out)["cells"][0]["estimate"]["most"];
 }
 
-// Of this process's children so far, and theirs.
+// Of all children of this process so far, and of theirs.
 double most_bytes_of_children() {
   rusage use{};
   getrusage(RUSAGE_CHILDREN, &use);
   return static_cast<double>(use.ru_maxrss) * 1024;
 }
 
-// It runs first: of the memory of all children, only the most is known.
+// Must run first: only the maximum over all children is known.
 void expect_memory_as_estimated(const Arguments& scenario) {
   const Ended ended = run_program(with({"run", "--limit-memory", "8e9"}, scenario));
   EXPECT_EQ(ended.code, 0) << ended.err;
@@ -88,7 +88,7 @@ TEST(Limits, DataAreAskedForBeforeTheyAreMade) {
   }
 }
 
-// It would take some two seconds.
+// Loading would take some two seconds.
 TEST(Limits, APlatformIsAskedForBeforeItIsLoaded) {
   const TemporaryFolder folder;
   const Ended ended = run_program(
@@ -103,7 +103,7 @@ TEST(Limits, APlatformIsAskedForBeforeItIsLoaded) {
 }
 
 // Ten times as many buckets take ten times as long; 25 times are allowed here. A run in which each
-// bucket goes through all others takes more, for what it goes through is a hundred times as much.
+// bucket walks through all others would take more: a hundred times as many steps.
 TEST(Estimates, ARunTakesAsManyTimesLongerAsItHasBuckets) {
   const TemporaryFolder folder;
   const auto seconds_of = [&](int tensors) {
@@ -184,7 +184,7 @@ TEST(Limits, ATraceIsAskedForBeforeItIsSimulated) {
   EXPECT_EQ(run_program(with(with({"run"}, traced("40")), {"--limit-trace", "1e6"})).code, 0);
 }
 
-// Nobody knows before how long it is: by default there is 1 GB.
+// The length is not known beforehand: by default there is 1 GB.
 TEST(Limits, ARunThatDecidesHowLongItIsLeavesNoTraceBeyondThem) {
   const TemporaryFolder folder;
   const Arguments run = with(with({"run"}, traced("auto")), {"--jitter", "0.3"});

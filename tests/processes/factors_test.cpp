@@ -1,4 +1,5 @@
-// A factor reaches SimGrid as it was written: with six decimals, 1.4e-6 was 1e-6 and 4e-7 nothing.
+// A factor reaches SimGrid exactly as written: with six decimals, 1.4e-6 became 1e-6 and 4e-7
+// became 0.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

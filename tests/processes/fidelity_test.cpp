@@ -1,4 +1,4 @@
-// `fidelity = auto`: every step where messages are few, flows above.
+// `fidelity = auto`: steps if there are few messages, flows otherwise.
 #include "sim/engine/fidelity.h"
 
 #include <fstream>
@@ -24,7 +24,7 @@ Json explained(const std::string& workers, const std::vector<std::string>& more 
   return Json::parse(ended.out)["cells"][0];
 }
 
-// A ring of n has 2 (n - 1) n messages for each of five buckets, and a run 11 iterations.
+// A ring of n has 2 (n - 1) n messages for each of five buckets, and a run has 11 iterations.
 TEST(Fidelity, AutoIsStepsUpTo125000Messages) {
   for (const int n : {2, 16, 34, 35, 64, 512}) {
     const Json cell = explained(std::to_string(n));
@@ -40,8 +40,8 @@ TEST(Fidelity, IsWhatAUserAsksFor) {
   }
 }
 
-// A bucket of 25 MB has seven partitions. As flows, 1,024 messages are four partitions for 16
-// workers and as many servers, and sixteen for 8 and 8, so these push each.
+// A bucket of 25 MB has seven partitions. In flows, 1,024 messages allow four partitions with 16
+// workers and as many servers, and sixteen with 8 and 8, so the latter push each partition.
 TEST(Fidelity, WarnsWherePartitionsArePushedTogetherOverFullLinks) {
   const auto warns = [](const std::string& workers, const std::string& schedule,
                         const std::string& fidelity, const std::string& throughput) {
@@ -84,7 +84,7 @@ TEST(Fidelity, OfACellIsInItsResultItsTablesAndTheCsv) {
   EXPECT_NE(csv.find(",flow,"), std::string::npos);
 }
 
-// Whoever simulates a part of a sweep comes to the same.
+// Every share of a sweep makes the same choice.
 TEST(Fidelity, IsTheSameInEveryShareOfASweep) {
   const TemporaryFolder folder;
   const std::vector<std::string> sweep{"run",      "--platform", "fat-tree-1024", "--model",
@@ -103,7 +103,7 @@ TEST(Fidelity, IsTheSameInEveryShareOfASweep) {
     EXPECT_EQ(text_of(folder.path("whole") + cell), text_of(folder.path("shared") + cell));
 }
 
-// InfiniBand's factors are of a message's size, so that only steps mean anything.
+// InfiniBand's factors depend on message sizes, so only steps are meaningful.
 TEST(Fidelity, AutoIsStepsWhereFactorsDependOnSizes) {
   const Ended refused =
       run_program({"explain", "--platform", "gbe-32x1", "--model", "resnet50", "--throughput",
@@ -122,15 +122,14 @@ TEST(Fidelity, OfACheckIsWhatItWasBlessedWith) {
   const std::string blessed = text_of(folder.path("expected.csv"));
   EXPECT_NE(blessed.find("cell,fidelity,step,"), std::string::npos) << blessed;
   EXPECT_EQ(run_program({"check", folder.path("")}).code, 0);
-  // A file of before has no such row: it was of flows, and says so where that comes to something
-  // else.
+  // An older file has no such row: it was made with flows, and says so if the result now differs.
   std::string before;
   std::istringstream lines(blessed);
   for (std::string line; std::getline(lines, line);)
     if (!line.starts_with("cell,fidelity,"))
       before += line + "\n";
   write("expected.csv", before);
-  EXPECT_EQ(run_program({"check", folder.path("")}).code, 0);  // a ring of four is as long in both
+  EXPECT_EQ(run_program({"check", folder.path("")}).code, 0);  // a ring of four: equal in both
 }
 
 }  // namespace

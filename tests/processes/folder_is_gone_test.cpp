@@ -1,4 +1,4 @@
-// The folder in which the program is started has been deleted meanwhile.
+// The program is started in a folder that has been deleted meanwhile.
 #include <gtest/gtest.h>
 
 #include "tests/program/program.h"

@@ -1,6 +1,6 @@
-// Sixty kills, at any moment and side by side: of sweeps, of files for other programs, of pages, of
-// `check --bless` and of `check --history`. Each file is as it was or whole, and nobody else's is
-// lost.
+// Sixty kills at any moment, in parallel: of sweeps, of files for other programs, of pages, of
+// `check --bless` and of `check --history`. Each file is then unchanged or complete, and no other
+// file is lost.
 #include <gtest/gtest.h>
 #include <memory>
 #include <random>
@@ -21,7 +21,7 @@ class KilledSideBySide : public CheckedRepository {
     CheckedRepository::SetUp();
     if (IsSkipped())
       return;
-    setenv("SOURCE_DATE_EPOCH", "0", 1);  // so that a page is the same again
+    setenv("SOURCE_DATE_EPOCH", "0", 1);  // makes a page reproducible
     for (const std::string other : {"d", "e"}) {
       fs::copy(folder_.path("c"), folder_.path(other));
       for (const char* file : {"ring.cfg", "topk.cfg", "expected.csv"})
@@ -45,7 +45,7 @@ class KilledSideBySide : public CheckedRepository {
   static Arguments sweep(const std::string& out) {
     return small({"--batch", "1,2,3,4", "--trace", "--jobs", "2", "--resume", "--out", out});
   }
-  // But git's, and those in a folder of ours for what is unfinished.
+  // All but git's files, and those in our folder for unfinished files.
   Files all_files() const {
     Files files = files_of(folder_.path());
     std::erase_if(files, [](const auto& file) {

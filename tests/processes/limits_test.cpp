@@ -1,4 +1,4 @@
-// --limit-memory and --limit-seconds: what is too large is refused before it is built.
+// --limit-memory and --limit-seconds: a run that is too large is refused before it is built.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -17,7 +17,7 @@ Arguments large_run(const Arguments& more) {
   return arguments;
 }
 
-// Ten seconds of a core: sanitizers, too, are done by then.
+// Ten seconds of CPU time, which suffice with sanitizers, too.
 void have_little_time() {
   const rlimit limit{10, 10};
   setrlimit(RLIMIT_CPU, &limit);
@@ -106,8 +106,8 @@ TEST(Limits, AnIterationHasNoMoreComputationThanSecondsCanTell) {
   }
 }
 
-// A million pairs of a worker and a server, each with 161 buckets: once it looked for a way for
-// every bucket, and nobody has seen the answer.
+// A million pairs of a worker and a server, each with 161 buckets: once, a route was searched for
+// every bucket, and explain never finished.
 TEST(Explain, AnswersWhereEveryTensorGoesToAThousandServers) {
   Arguments arguments = large_run({"--schedule", "asp", "--bucket-bytes", "1"});
   arguments.front() = "explain";

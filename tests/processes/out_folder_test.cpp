@@ -1,4 +1,4 @@
-// What a run does to the folder that it writes into, and to what else is there.
+// What a run does to its output folder, and to other files there.
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -29,7 +29,7 @@ Arguments endless_run(const Arguments& more) {
   return arguments;
 }
 
-// Files of the user's, with names that a careless program might take for its own.
+// A user's files, with names that a careless program might take for its own.
 void put_files_of_the_user(const TemporaryFolder& folder) {
   for (const char* name :
        {"thesis.part1", "x.iso.part", "backup.parts/kept", ".writable", "result.json.part7",
@@ -47,9 +47,9 @@ TEST(OutFolder, KeepsEveryFileThatIsNotAResult) {
       {{"--trace"}, 0},
       {{"--resume", "--trace"}, 0},
       {{"--seed", "1,2", "--jobs", "2"}, 0},
-      {{"--schedule", "bsq"}, 2},               // refused before the folder is looked at
+      {{"--schedule", "bsq"}, 2},               // refused before the folder is used
       {{"--workers", "100"}, 2},                // refused by the cell
-      {{"--workers", "1,100", "--trace"}, 2}};  // by one of two
+      {{"--workers", "1,100", "--trace"}, 2}};  // refused by one of two cells
   for (const bool nameless : {true, false})
     for (const auto& [more, code] : runs) {
       const TemporaryFolder folder;
@@ -113,7 +113,7 @@ TEST(OutFolder, IsLockedByARunUntilItEnds) {
   first.wait();
 }
 
-// What is called like a result but is somebody else's stays, whether resumed or not.
+// A file with a result's name but of other origin stays, resumed or not.
 TEST(OutFolder, RefusesToReplaceWhatItDidNotWrite) {
   const std::string ours = "{\n  \"schema\": 3,\n  \"tool\": \"syncline 0.3.0\",\n";
   const std::vector<std::pair<std::string, std::string>> files{
@@ -152,7 +152,7 @@ TEST(OutFolder, RefusesToReplaceWhatItDidNotWrite) {
     }
 }
 
-// A pipe would be waited for, a folder cannot be replaced.
+// Reading a pipe would wait, and a folder cannot be replaced.
 TEST(OutFolder, RefusesWhatIsNoFileInTheNameOfAResult) {
   for (const char* name : {"result.json", "results.csv", "result.trace.csv", "result.trace.json"})
     for (const char* what : {"pipe", "folder", "link to a pipe", "link to a device"}) {
@@ -176,7 +176,7 @@ TEST(OutFolder, RefusesWhatIsNoFileInTheNameOfAResult) {
     }
 }
 
-// A result with our marks is of an earlier run, whatever happened to it since.
+// A result with our marks comes from an earlier run, whatever has happened to it since.
 TEST(OutFolder, ReplacesResultsThatWereCutOrAreOfAnotherVersion) {
   const TemporaryFolder folder;
   ASSERT_EQ(run_program(run_into({"--trace"}), folder.path()).code, 0);

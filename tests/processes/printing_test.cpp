@@ -1,4 +1,4 @@
-// What cannot be printed or kept is an error, and not lost in silence.
+// Output that cannot be printed or kept is an error, and never lost silently.
 #include <csignal>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -21,7 +21,7 @@ Arguments short_run(const Arguments& more) {
   return arguments;
 }
 
-// Every command that prints, little and much.
+// Every command that prints, short and long output.
 const std::vector<Arguments> commands{
     {"--help"},
     {"--version"},
@@ -51,7 +51,7 @@ TEST(Printing, ToAFullDiskIsAnErrorWithItsReason) {
   }
 }
 
-// As `syncline list | head -1` does; once it complained.
+// As in `syncline list | head -1`, which once complained.
 TEST(Printing, ToAClosedPipeEndsWithoutAWordWhateverTheSignalDoes) {
   for (const auto handler : {SIG_DFL, SIG_IGN})
     for (const Arguments& arguments : commands) {
@@ -64,7 +64,7 @@ TEST(Printing, ToAClosedPipeEndsWithoutAWordWhateverTheSignalDoes) {
     }
 }
 
-// A file that is opened later would take the number of the closed stream.
+// A file opened later would get the number of the closed stream.
 TEST(Printing, ToAClosedStreamIsAnErrorAndGoesIntoNoFile) {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     const TemporaryFolder folder;
@@ -98,7 +98,7 @@ TEST(Printing, ThatFailsLeavesWholeResults) {
   EXPECT_EQ(listing_of(folder.path("out")), listing_of(folder.path("other")));
 }
 
-// Files of at most so many bytes: the results fit or do not, the traces do not.
+// Files may have at most `bytes` bytes: the results fit or do not, the traces do not.
 TEST(FullDisk, LeavesWholeResultsAndNothingHalfWritten) {
   const Arguments sweep{"--batch", "1,2,3,4", "--jobs", "2", "--iterations", "100"};
   const auto run = [&](const TemporaryFolder& folder, const Arguments& more, rlim_t bytes) {
@@ -122,7 +122,7 @@ TEST(FullDisk, LeavesWholeResultsAndNothingHalfWritten) {
     }
     if (fs::exists(folder.path("out")))
       for (const auto& [name, what] : listing_of(folder.path("out")))
-        if (name != "results.csv") {  // has the rows that there are
+        if (name != "results.csv") {  // contains the rows of finished cells
           EXPECT_EQ(what, expected.at(name)) << name;
         }
     EXPECT_EQ(run(folder, {"--trace", "--resume", "--out", "out"}, RLIM_INFINITY).code, 0);
@@ -130,7 +130,7 @@ TEST(FullDisk, LeavesWholeResultsAndNothingHalfWritten) {
   }
 }
 
-// A file system of its own, where the system lets a user have one.
+// Mounts a small file system, if the system allows users to.
 bool mount_small_disk(const std::string& folder, const char* size) {
   const std::string user = std::to_string(getuid()), group = std::to_string(getgid());
   if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)

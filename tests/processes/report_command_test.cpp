@@ -1,5 +1,4 @@
-// `syncline report` as a user meets it: folders that are empty, foreign or mixed, and files that
-// are in the way.
+// `syncline report` as a user sees it: empty, foreign and mixed folders, and files in the way.
 #include <gtest/gtest.h>
 
 #include "sim/page/page.h"
@@ -34,13 +33,13 @@ TEST(ReportCommand, WritesWhatIsAskedFor) {
   EXPECT_TRUE(text_of(folder.path("summary.md")).starts_with(summary_begin));
   EXPECT_TRUE(text_of(folder.path("figures/throughput-resnet50-batch-32-two-hosts.svg"))
                   .ends_with("</svg>\n"));
-  // Again: what a report has written may be replaced.
+  // A report may replace files that a report has written.
   EXPECT_EQ(
       run_program({"report", "out", "--svg", "figures", "--md", "summary.md"}, folder.path()).code,
       0);
 }
 
-// The table of the sweep, once more: with it a folder of shares has one, too.
+// Writes the sweep's table again: a folder of shares then has one, too.
 TEST(ReportCommand, WritesTheTable) {
   const TemporaryFolder folder;
   write_sweep(folder);
@@ -56,7 +55,7 @@ TEST(ReportCommand, WritesTheTable) {
                  "what this command reads");
 }
 
-// Two of four cells are taken away: the baseline of those that are there.
+// Two of four cells are missing: the baselines of those that exist.
 TEST(ReportCommand, SaysInTheVerdictWhichCellsAreMissing) {
   const TemporaryFolder folder;
   const std::vector<std::string> sweep{

@@ -1,4 +1,4 @@
-// Shares of a sweep, and what is said to sbatch; a real Slurm is tested by tests/slurm.
+// Shares of a sweep, and the options passed to sbatch; tests/slurm tests a real Slurm.
 #include "sim/sweep/slurm.h"
 
 #include <cstdlib>
@@ -35,7 +35,7 @@ TEST(Shares, HaveEachCellOnce) {
   }
   EXPECT_TRUE(share("1/3").has(0) && share("2/3").has(1) && share("3/3").has(4));
   EXPECT_TRUE(share_of({}).has(7));
-  // Of three values in two lines, say, no share has the same value twice.
+  // Of three values in two lines, say, no share gets the same value twice.
   EXPECT_FALSE(share("1/3").has(0) && share("1/3").has(3));
   for (const char* bad : {"3", "0/2", "3/2", "/", "1/", "/2", "1/2/3", "1.5/2", "-1/2", "1/0"})
     expect_mentions(error_of([&] { share(bad); }), {"--share"});
@@ -51,14 +51,14 @@ TEST(SharesOfASweep, TogetherAreWhatOneRunLeaves) {
   const TemporaryFolder folder;
   ASSERT_EQ(run_program(sweep_with({}), folder.path()).code, 0);
   fs::rename(folder.path("o%u't"), folder.path("whole"));
-  // At the same time, into one folder.
+  // Both at the same time, into one folder.
   const Program first(sweep_with({"--share", "1/2"}), folder.path());
   const Program second(sweep_with({"--share", "2/2"}), folder.path());
   const Ended ended = first.wait();
   EXPECT_EQ(ended.code, 0) << ended.err;
   expect_mentions(ended.out, {"the median of 3 seeds (1, 4 and 5)"});
   EXPECT_EQ(second.wait().code, 0);
-  EXPECT_FALSE(fs::exists(folder.path("o%u't/results.csv")));  // which would be of a share
+  EXPECT_FALSE(fs::exists(folder.path("o%u't/results.csv")));  // would be a share's
   EXPECT_EQ(run_program(sweep_with({"--share", "7/9"}), folder.path()).code, 0);  // has no cells
   EXPECT_EQ(run_program(sweep_with({"--resume"}), folder.path()).code, 0);
   EXPECT_EQ(listing_of(folder.path("o%u't")), listing_of(folder.path("whole")));
@@ -79,7 +79,7 @@ TEST(SharesOfASweep, LetOneAnotherInAndNobodyElse) {
 
 class Submission : public testing::Test {
  protected:
-  // An sbatch that does this and then writes its arguments, one a line.
+  // An sbatch that runs `body` and writes its arguments, one per line.
   Ended submit(const std::string& body, const Arguments& more) const {
     const std::string path = folder_.write(
         "bin/sbatch", "#!/bin/sh\nprintf '%s\\n' \"$@\" >" + folder_.path("said") + "\n" + body);
@@ -102,7 +102,7 @@ TEST_F(Submission, IsOfTheTasksThatHaveSomethingToDo) {
       said, {"--parsable\n", "--array=1,3\n", "--cpus-per-task=2\n", "o%%u't/slurm/%A_%a.log\n",
              "'--out=o%u'\\''t'", "'--seed=1,2,3,4,5'", "'--limit-seconds=60'", "'--resume'",
              "--share \"$SLURM_ARRAY_TASK_ID/3\""});
-  // What a task runs is a command that a shell understands.
+  // A task's command is valid for a shell.
   const std::size_t wrap = said.find("--wrap=") + 7;
   folder_.write("task.sh", "SLURM_ARRAY_TASK_ID=$1\n" + said.substr(wrap));
   for (const char* task : {"1", "3"})
@@ -117,7 +117,8 @@ TEST_F(Submission, IsOfTheTasksThatHaveSomethingToDo) {
   expect_mentions(table.out, {"samples/s"});
 }
 
-// All but those of the submission itself, so that a task refuses and leaves what a run here would.
+// All flags except those of the submission itself, so that a task refuses and leaves what a run
+// here would.
 TEST_F(Submission, GivesItsTasksEveryFlag) {
   const Arguments flags{"--limit-trace",   "5e9", "--limit-memory", "1e10",
                         "--limit-seconds", "99",  "--trace",        "--resume",

@@ -1,4 +1,4 @@
-// `syncline validate` that is stopped before all rows are there.
+// `syncline validate`, stopped before all rows are simulated.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -8,7 +8,7 @@
 namespace syncline {
 namespace {
 
-// The first row takes no time, the second one minutes.
+// The first row takes no time, the second takes minutes.
 void write_folder(const TemporaryFolder& folder) {
   folder.write("theirs/scenario.cfg",
                "platform = gbe-32x1\nmodel = resnet50\nthroughput = 100\nfidelity = step\n");
@@ -17,8 +17,8 @@ void write_folder(const TemporaryFolder& folder) {
                "32,3000,2000,report,mine\n");
 }
 
-// What it says once the second row is being simulated: its process has computed for a while, which
-// none of before does.
+// The result of stopping during the second row: its process has computed for a while, which those
+// before never do.
 Ended stopped(const TemporaryFolder& folder, std::vector<std::string> more) {
   more.insert(more.begin(), {"validate", "theirs", "--jobs", "1"});
   const Program program(more, folder.path());
@@ -33,7 +33,7 @@ TEST(StoppedValidate, PrintsTheRowsThatAreFinished) {
   const Ended ended = stopped(folder, {"--junit", "junit.xml", "--max-error", "0.5"});
   EXPECT_EQ(ended.code, 130);
   expect_mentions(ended.out, {"theirs\n", "1 3  report     100.0        100.0"});
-  EXPECT_EQ(ended.out.find("median"), std::string::npos) << ended.out;  // of half the rows
+  EXPECT_EQ(ended.out.find("median"), std::string::npos) << ended.out;  // of half of the rows
   expect_mentions(ended.err, {"syncline: interrupted: 1 of 2 rows are missing\n"});
   expect_mentions(text_of(folder.path("junit.xml")), {"not judged", "1 of 2 rows are missing"});
 }

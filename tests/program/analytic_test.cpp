@@ -1,4 +1,4 @@
-// fidelity = analytic as its users meet it: what it says, and what it refuses.
+// fidelity = analytic as a user sees it: its output and its refusals.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <initializer_list>
@@ -22,7 +22,7 @@ TEST(Analytic, SaysHowARunWasSimulated) {
   expect_mentions(ended.out, {"analytic, 1 run", "samples/s", "node0-nic"});
 }
 
-// Each is off by more than 5 %, or cannot be said, by arithmetic.
+// In each of these cases arithmetic is off by more than 5 %, or cannot give an answer.
 TEST(Analytic, RefusesWhatArithmeticCannotSay) {
   struct Refused {
     std::vector<std::string> options;
@@ -45,7 +45,7 @@ TEST(Analytic, RefusesWhatArithmeticCannotSay) {
             "averages in groups move beside those over all"},
            {{"--goal", "x.goal"}, "no messages"}}) {
     std::vector<std::string> options = pcie;
-    for (std::size_t i = 0; i < refused.options.size(); i += 2) {  // in the place of those above
+    for (std::size_t i = 0; i < refused.options.size(); i += 2) {  // replaces the option above
       const auto given = std::find(options.begin(), options.end(), refused.options[i]);
       if (given != options.end())
         options.erase(given, given + 2);

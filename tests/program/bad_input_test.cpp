@@ -1,5 +1,5 @@
-// The answer to bad input is one line that says what is wrong, where, and what is allowed; exit
-// code 2; and no file is written.
+// The answer to bad input is one line that says what is wrong, where, and what is allowed; the exit
+// code is 2; and no file is written.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -21,7 +21,7 @@ std::string unconnected(const std::string& a = "a", const std::string& b = "b",
          "\"/>\n<host id=\"" + b + "\" speed=\"" + speed + "\"/>\n</zone></platform>\n";
 }
 
-// A node of one worker, and a host of this role with these properties.
+// A node of one worker, and a host with these properties, whose role is among them.
 std::string node_and(const std::string& properties, const std::string& name = "cpu") {
   return head +
          "<platform version=\"4.1\"><zone id=\"n0\" routing=\"Floyd\">\n<host id=\"a\" "
@@ -36,8 +36,8 @@ const std::string on_node = "<prop id=\"node\" value=\"n0\"/>";
 
 struct BadInput {
   std::string name;
-  std::vector<std::string> arguments;  // of the command line
-  std::vector<std::string> mentions;   // texts in the answer
+  std::vector<std::string> arguments;  // on the command line
+  std::vector<std::string> mentions;   // texts of the answer
 };
 
 // Its name in ctest.
@@ -360,7 +360,7 @@ TEST(Commands, HelpGivesEveryMeaningOfASharedOption) {
   const std::string help = run_program({"--help"}).out;
   expect_mentions(help, {"--staleness          inhad: how many of a worker's own", "[1]\n",
                          "\n                       ssp: iterations the fastest worker", "[3]\n"});
-  // A meaning that all owners share is printed once, without their names.
+  // A meaning shared by all owners is printed once, without their names.
   expect_mentions(help, {"--pull               servers answer with dense"});
   EXPECT_EQ(help.find("asp, ssp: servers answer"), std::string::npos);
 }

@@ -1,4 +1,4 @@
-// What a user may get wrong about learning: one line that says what, where and what is allowed, and
+// Mistakes a user may make about learning: one line that says what, where and what is allowed, and
 // exit code 2.
 #include <gtest/gtest.h>
 #include <string>
@@ -82,7 +82,7 @@ TEST(BadLearning, IsAnsweredInOneLineWithExitCodeTwo) {
   }
 }
 
-// The figures were no numbers, and the program asked to report that.
+// Once, the figures were NaN, and the program asked the user to report that.
 TEST(Until, MetInWarmUpIsMeasuredFromTheStart) {
   for (const char* schedule : {"bsp", "asp", "ssp", "inhad", "local-sgd", "backup"}) {
     const Ended ended =

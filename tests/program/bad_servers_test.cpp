@@ -1,4 +1,4 @@
-// What a user may get wrong about servers' software and about what throughput is of: one line that
+// Mistakes a user may make about server software and about what `throughput` covers: one line that
 // says what, where and what is allowed, and exit code 2.
 #include <gtest/gtest.h>
 #include <string>

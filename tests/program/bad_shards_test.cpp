@@ -1,4 +1,4 @@
-// What a user may get wrong about shards, and words of other frameworks: one line that says what,
+// Mistakes a user may make about shards, and words of other frameworks: one line that says what,
 // where and what is allowed, and exit code 2.
 #include <gtest/gtest.h>
 #include <string>
@@ -80,7 +80,7 @@ TEST(BadShards, AreAnsweredInOneLineWithExitCodeTwo) {
   }
 }
 
-// What only one schedule of a sweep cannot have is left out there.
+// In a sweep, options that only some schedules allow are left out for the others.
 TEST(BadShards, InASweepLeaveOutWhatOnlyOthersHave) {
   const Ended ended =
       run_program({"run", "--platform", "two-hosts", "--model", "resnet20", "--throughput", "920",

@@ -1,4 +1,4 @@
-// batch, accumulation and global-batch: what follows from what, and what does not fit.
+// batch, accumulation and global-batch: which follows from which, and which do not fit together.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -43,7 +43,7 @@ TEST(GlobalBatch, SetsTheBatchOrTheAccumulation) {
   }
 }
 
-// Of each number of workers, the table says what its batch is.
+// The table shows the batch for each number of workers.
 TEST(GlobalBatch, IsSharedByEachNumberOfWorkers) {
   const TemporaryFolder folder;
   const Ended ended = run_with({"--global-batch", "512", "--workers", "2,4,16"}, folder.path());

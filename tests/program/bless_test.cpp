@@ -1,4 +1,4 @@
-// What `check --bless` writes: tolerances, rows of learning, and what it says of the rest.
+// What `check --bless` writes, tolerances and rows of learning, and what it reports about the rest.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -50,7 +50,7 @@ TEST_F(Bless, WritesAToleranceOfAtLeastTheCellsOwnInterval) {
   EXPECT_EQ(row("ring", "throughput_samples_per_s").tolerance, 0.001);
 }
 
-// Once, 0.1 % was blessed of everything, and in 3 of 10 seeds less moved than the cell is known to.
+// Once, every tolerance was 0.1 %, and 3 of 10 seeds moved the cell by more.
 TEST_F(Bless, OfACellThatJittersHoldsForOtherSeeds) {
   folder_.write("c/jitters.cfg", jittering(""));
   EXPECT_EQ(bless().code, 0);
@@ -69,8 +69,8 @@ std::string meets_by_chance(const std::string& schedule, int seed) {
          "max-iterations = 40\nschedule = " + schedule + "\n";
 }
 
-// Each cell is five runs, and a tolerance three times their interval: two such means are further
-// apart once in 200 times.
+// Each cell is five runs, and the tolerance is three times their interval: two such means differ by
+// more once in 200 times.
 TEST_F(Bless, OfWorkersThatMeetByChanceHoldsForOtherSeeds) {
   const std::vector<std::string> schedules{"asp", "ssp", "inhad"};
   const auto write = [&](int seed) {
@@ -92,7 +92,7 @@ TEST_F(Bless, OfWorkersThatMeetByChanceHoldsForOtherSeeds) {
   }
 }
 
-// Once, 36 us of latency moved a cell by 2 %, and that was laid to computation's charge.
+// Once, 36 us of latency moved a cell by 2 %, and computation was blamed.
 TEST_F(Bless, AMoveThatAnotherSeedMakesTooIsToldAsChance) {
   folder_.write("c/asp.cfg", meets_by_chance("asp", 1));
   EXPECT_EQ(bless().code, 0);
@@ -128,7 +128,7 @@ TEST_F(Bless, SaysWhichFigureOfLearningHasNoRow) {
   expect_mentions(ended.out, {"blessed: learns: no row for target_s: accuracy 0.999 was missed"});
 }
 
-// Files that were blessed before learning had rows.
+// Files blessed before learning had rows.
 TEST_F(Bless, AddsRowsOfLearningAndSaysSo) {
   learn("");
   EXPECT_EQ(bless().code, 0);
@@ -171,7 +171,7 @@ TEST_F(Bless, WidensAToleranceThatIsNarrowerThanTheCellIsKnownAndSaysSo) {
   EXPECT_EQ(row("jitters", "throughput_samples_per_s").tolerance, own);
 }
 
-// Once, they went without a word.
+// Once, rows disappeared silently.
 TEST_F(Bless, SaysWhichRowsAreGone) {
   folder_.write("c/expected.csv", expected_ + "ssp,staleness_max,,,,9,it stays young\n");
   std::filesystem::remove(folder_.path("c/ssp.cfg"));
@@ -181,7 +181,7 @@ TEST_F(Bless, SaysWhichRowsAreGone) {
   EXPECT_EQ(text_of(folder_.path("c/expected.csv")).find("\nssp,"), std::string::npos);
 }
 
-// Once, only those above the names of the columns stayed.
+// Once, only comments above the column names were kept.
 TEST_F(Bless, KeepsEveryComment) {
   std::string text = "# at the top\n" + expected_;
   text =
@@ -198,7 +198,7 @@ TEST_F(Bless, KeepsEveryComment) {
   EXPECT_EQ(text_of(folder_.path("c/expected.csv")), now);
 }
 
-// Once, `check` refused what it had written itself.
+// Once, `check` refused a file that it had written itself.
 TEST_F(Bless, RefusesAReasonThatCheckWouldNotRead) {
   edit("c/topk.cfg", "density = 0.01", "density = 0.05");
   const Ended ended = bless(std::string(25'000, 'x'));

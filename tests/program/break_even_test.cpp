@@ -1,5 +1,4 @@
-// explain's break-even: one number where the cost table has one, and from one to another where it
-// is a range.
+// explain's break-even: one number if the cost table has one figure, and a range if it has a range.
 #include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -12,12 +11,12 @@ namespace syncline {
 namespace {
 
 // Two hosts, 10 us and 1.25 GB/s apart, average 269,722 values as one bucket after backward: a ring
-// has two steps of half of them, an all-gather of 1 % one step of 2,697 values and indices.
+// takes two steps with half of them each, an all-gather of 1 % one step with 2,697 values and
+// indices.
 constexpr double latency_s = 1e-5;
 constexpr double saved_s = (4 * 269722 - 8 * 2697) / 1.25e9;
 
-// What encoding takes, whatever the size, at p10, in the median, and at p90; decoding takes
-// nothing.
+// Seconds of encoding at any size: p10, median and p90. Decoding takes none.
 std::string table_in(const TemporaryFolder& folder, const std::string& name,
                      const std::string& about, const std::array<double, 3>& encode_s) {
   std::ofstream csv(folder.path(name));
@@ -46,7 +45,7 @@ nlohmann::json even_with(const std::string& table) {
   return nlohmann::json::parse(explained_with(table, true))["cells"][0]["break_even"];
 }
 
-// Compression is faster below this, as a factor of the platform's bandwidth.
+// Compression is faster below this limit, given as a factor of the platform's bandwidth.
 void expect_limit(const nlohmann::json& even, double encode_s) {
   ASSERT_EQ(even["faster_without_overlap"].size(), 1U) << even;
   const double limit = even["faster_without_overlap"][0]["to_factor"];
@@ -92,7 +91,7 @@ TEST(BreakEvenOfARange, IsOneNumberWhereTheTableWasMeasured) {
   EXPECT_EQ(explained_with(table, false).find("range"), std::string::npos);
 }
 
-// What `explain --json` has of this, on two hosts.
+// The cell in `explain --json`, on two hosts.
 nlohmann::json cell_of(const std::string& schedule, const std::vector<std::string>& more) {
   std::vector<std::string> arguments{"explain",  "--platform",     "two-hosts", "--model",
                                      "resnet20", "--throughput",   "100",       "--overlap",
@@ -104,7 +103,7 @@ nlohmann::json cell_of(const std::string& schedule, const std::vector<std::strin
   return nlohmann::json::parse(ended.out)["cells"][0];
 }
 
-// The dense line is an iteration of the schedule that the sentence above it names.
+// The dense line is an iteration of the schedule named in the sentence above it.
 TEST(BreakEven, NamesTheScheduleThatItsDenseLineIsOf) {
   const std::vector<std::string> topk{"--compressor", "topk", "--device", "v100-modelled"};
   const std::map<std::string, std::string> rivals{

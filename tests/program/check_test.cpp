@@ -30,8 +30,8 @@ struct Change {
   std::string file;
   std::string from;
   std::string to;
-  std::string cell;  // that it moves
-  std::string part;  // of an iteration
+  std::string cell;  // the cell that it moves
+  std::string part;  // the affected part of an iteration
   std::vector<std::string> causes;
 };
 
@@ -66,7 +66,7 @@ TEST_P(CheckAfter, AChangeNamesThePartThatMoved) {
                           "<failure message=\"", "moved by " + change.part});
 }
 
-// Of one host's line in the platform, so that the others stay as they are.
+// Changes one host's line in the platform, so that the other cells stay as they are.
 INSTANTIATE_TEST_SUITE_P(
     Of, CheckAfter,
     testing::Values(
@@ -161,7 +161,7 @@ TEST_F(Check, BlessKeepsReasonsAndBounds) {
   EXPECT_EQ(text_of(folder_.path("c/expected.csv")), now);  // nothing had moved
 }
 
-// Once, every option that was new since then was said to have changed from (none) to its default.
+// Once, every option added since then was reported as changed from (none) to its default.
 TEST_F(Check, DoesNotNameDefaultsOfOptionsThatThereWereNotYet) {
   std::string old = expected_;
   for (const std::string option : {"; server-placement=cut", "; jitter=0"})
@@ -188,7 +188,7 @@ TEST_F(Check, SaysWhyABoundIsThere) {
   EXPECT_EQ(ended.out.find("any will do"), std::string::npos);
 }
 
-// Once, it was listed and nobody looked.
+// Once, such a scenario was listed but not compared.
 TEST_F(Check, FailsForAScenarioWithoutARow) {
   folder_.write("c/new.cfg", text_of(folder_.path("c/ring.cfg")));
   const Ended ended = run({"--junit", "j.xml"});
@@ -277,7 +277,7 @@ TEST(JUnit, HasNoMarkupAndNoControlCharactersOfOthers) {
   expect_mentions(markdown, {"a\\|b", "\\<script\\>", "\\[x\\](javascript:1)"});
 }
 
-// A line that begins with :: is a command of a workflow.
+// A line that begins with :: is a workflow command.
 TEST(Annotations, HaveNoCommandsOfOthers) {
   Verdict verdict{.kind = Verdict::Kind::moved,
                   .cell = "a\n::stop-commands::x",

@@ -10,7 +10,7 @@
 
 namespace syncline {
 
-// Four machines behind a switch, and two more for servers; a card each. A step of 20 MB takes
+// Four machines behind a switch, and two more for servers, with a card each. A step of 20 MB takes
 // longer than the 3 ms of computation.
 inline std::string checked_platform() {
   std::string hosts, links, routes;
@@ -59,14 +59,14 @@ inline std::string with_change(std::string text, const std::string& from, const 
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-// Whatever the machine's own settings of git are.
+// Independent of the machine's own git settings.
 inline const std::string plain_git =
     "git -c user.name=Somebody -c user.email=somebody@localhost -c commit.gpgsign=false "
     "-c init.defaultBranch=main ";
 
 using Arguments = std::vector<std::string>;
 
-// A ring, a compressor and servers, blessed.
+// A folder with a ring, a compressor and servers, already blessed.
 class CheckedFolder : public testing::Test {
  protected:
   void SetUp() override {

@@ -83,14 +83,14 @@ TEST(Result, WarnsWhereANodesServerSharesAWorkersLink) {
   EXPECT_EQ(run("4", {}).find("role = host"), std::string::npos) << "one node has no server";
 }
 
-// What help and the README name is found from anywhere, as where the program is installed.
+// A path that help and the README name is found from any folder, also after installation.
 TEST(Explain, FindsTheQuickstartFromAnywhere) {
   const TemporaryFolder folder;
   const Ended ended = run_program({"explain", "experiments/quickstart.cfg", "--workers", "4",
                                    "--schedule", "bsp", "--exchange", "ring"},
                                   folder.path());
   EXPECT_EQ(ended.code, 0) << ended.err;
-  folder.write("experiments/quickstart.cfg", "modell = x\n");  // one's own comes first
+  folder.write("experiments/quickstart.cfg", "modell = x\n");  // the user's own file comes first
   expect_mentions(run_program({"explain", "experiments/quickstart.cfg"}, folder.path()).err,
                   {"experiments/quickstart.cfg:1", "modell"});
 }
@@ -101,7 +101,7 @@ TEST(Result, HasALinePerCellInTheCsv) {
                                             "--schedule", "bsp,ssp", "--out", "results"}),
                                   folder.path());
   EXPECT_EQ(ended.code, 0);
-  EXPECT_EQ(lines_in(ended.out), 8U) << ended.out;  // a title, four cells, how, and what won
+  EXPECT_EQ(lines_in(ended.out), 8U) << ended.out;  // title, 4 cells, how simulated, winner
   const Csv csv = read_csv(folder.path("results/results.csv"));
   ASSERT_EQ(csv.rows.size(), 4U);
   for (const char* column : {"workers", "schedule", "staleness", "model", "platform", "throughput",
@@ -170,7 +170,7 @@ TEST(Sweeps, PrintNoProgressWithoutTerminal) {
       run_program(run_with({"--platform", "two-hosts", "--workers", "1,2"}), folder.path());
   EXPECT_EQ(ended.err, "");
   EXPECT_EQ(ended.out.find('\r'), std::string::npos);
-  EXPECT_TRUE(fs::is_empty(folder.path()));  // without --out nothing is kept
+  EXPECT_TRUE(fs::is_empty(folder.path()));  // without --out nothing is written
 }
 
 TEST(Resumption, SimulatesBrokenAndChangedCellsAgain) {

@@ -97,7 +97,7 @@ TEST(CompressorSweep, LeavesOutExchangesThatCannotCarryIt) {
 
 TEST(CompressorSweep, UsesADensityOnlyForCompressorsThatHaveOne) {
   const Sweep sweep = expand(given({{"compressor", "none,topk,qsgd"}, {"density", "0.01,0.1"}}));
-  ASSERT_EQ(sweep.cells.size(), 4U);  // none and qsgd once
+  ASSERT_EQ(sweep.cells.size(), 4U);  // none and qsgd once each
   for (const Scenario& cell : sweep.cells)
     EXPECT_EQ(written(cell, "density").empty(), written(cell, "compressor") != "topk");
 }
@@ -135,8 +135,8 @@ TEST(CompressorSweep, RunsCellsThatTheTableHasCostsFor) {
   expect_mentions(ended.out, {"topk"});
 }
 
-// One error names everything that the table lacks for the scenario, and the command in it is
-// enough.
+// One error names everything that the table lacks for the scenario, and its command measures all of
+// it.
 TEST(OwnTable, CommandInErrorCompletesTheTable) {
   const std::vector<std::vector<std::string>> scenarios{
       {"--compressor", "topk"},
@@ -218,7 +218,7 @@ TEST(Result, NamesTheTableAndItsProvenance) {
   }
 }
 
-// Law 14 for parameters: at density 1 the step is the one that the dense sum gives, to the bit.
+// Law 14 for parameters: at density 1 the step is that of the dense sum, to the bit.
 class DensityOne : public testing::TestWithParam<std::string> {};
 
 TEST_P(DensityOne, GivesTheParametersOfTheDenseSum) {
@@ -236,7 +236,7 @@ TEST_P(DensityOne, GivesTheParametersOfTheDenseSum) {
       std::vector<float> gradient(elements);
       for (std::uint32_t i = 0; i < elements; ++i) {
         const PhiloxWords bits = philox({i, step, w, 0}, 7, 0);
-        // Of all magnitudes, and some zeros and denormals.
+        // Values of all magnitudes, and some zeros and denormals.
         gradient[i] = bits[1] % 9 == 0 ? 0.0f
                                        : std::ldexp(static_cast<float>(bits[0]) - 0x1p31f,
                                                     -30 - static_cast<int>(bits[1] % 130));
@@ -259,7 +259,7 @@ TEST_P(DensityOne, GivesTheParametersOfTheDenseSum) {
 INSTANTIATE_TEST_SUITE_P(Of, DensityOne, testing::Values("topk", "mstopk", "dgc", "randomk"),
                          [](const auto& about) { return about.param; });
 
-// An own compressor is in no table yet: what its messages bring can be seen before it is measured.
+// A new compressor is in no table: its effect on messages can be seen before it is measured.
 TEST(Compression, TakesNoTimeWithDeviceNone) {
   const auto run = [](std::vector<std::string> more) {
     more.insert(more.begin(), {"run", "--json", "--platform", "pcie:nodes=2:gpus=2", "--model",
@@ -288,7 +288,7 @@ TEST(Compression, TakesNoTimeWithDeviceNone) {
                    "250", "--compressor", "topk", "--density", "0.01", "--device", "none"});
   EXPECT_EQ(explained.code, 0) << explained.err;
   expect_mentions(explained.out, {"compression priced by none", "takes no time"});
-  // Where a price is missing, that is said beside the command that measures it.
+  // If a price is missing, the message also names the command that measures it.
   const Ended missing = run_program({"explain", "--platform", "two-hosts", "--model", "resnet50",
                                      "--throughput", "250", "--compressor", "topk", "--device",
                                      "v100-published", "--bucket-bytes", "0"});

@@ -1,4 +1,4 @@
-// Devices, precisions and memory: what a user may get wrong, and what a result says.
+// Devices, precisions and memory: mistakes a user may make, and what a result says.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -87,7 +87,7 @@ TEST(Devices, ThatAreTooSmallForACellOfASweepLeaveItOutOfTheVerdict) {
                    "candidate"});
 }
 
-// Of a transformer's shape: a fifth of it is kept where all is computed again.
+// For this transformer, a fifth of the activations is kept if everything is recomputed.
 TEST(Devices, KnowWhatRecomputeSparesOfTheirMemory) {
   const Ended ended = run_device({"--model", "gpt-1.3b", "--precision", "bf16", "--efficiency",
                                   "0.4", "--batch", "4", "--recompute", "off,full"},
@@ -97,8 +97,9 @@ TEST(Devices, KnowWhatRecomputeSparesOfTheirMemory) {
                               "recompute full is the fastest", "recompute off does not fit"});
 }
 
-// Korthikanti et al. 2022: what selective recomputation leaves out are scores of pairs of tokens;
-// FlashAttention keeps none. Its products take 4 s s h of a block's 2 s (4 h h + 3 h f) + 4 s s h.
+// Korthikanti et al. 2022: selective recomputation drops the scores of pairs of tokens, which
+// FlashAttention does not keep anyway. Their products take 4 s s h of a block's 2 s (4 h h + 3 h f)
+// + 4 s s h.
 TEST(Devices, WarnThatSelectiveRecomputeSparesNothingOfFlashAttention) {
   const auto ended = [](const std::string& model, const std::string& recompute) {
     return run_device({"--model", model, "--precision", "bf16", "--efficiency", "0.4", "--batch",
@@ -119,8 +120,8 @@ TEST(Devices, WarnThatSelectiveRecomputeSparesNothingOfFlashAttention) {
     EXPECT_EQ(ended(model, recompute).out.find("spares no"), std::string::npos) << model;
 }
 
-// What is in memory is named: a worker of two nodes compresses all, or with `hierarchical` the
-// fourth that it sends between nodes; inhad compresses on the node's host.
+// The memory line names residuals: a worker of two nodes compresses everything, or with
+// `hierarchical` the fourth that it sends between nodes; inhad compresses on the node's host.
 TEST(Devices, NameTheResidualsInTheirMemory) {
   const auto memory = [](const std::vector<std::string>& more) {
     std::vector<std::string> arguments{
@@ -154,7 +155,7 @@ TEST(Devices, SayAtWhichRateAnOptimizerSteps) {
   expect_mentions(explained("h100"), {"(memory-bandwidth 3350 GB/s, nominal of h100)"});
 }
 
-// 16 V100, then 16 A100, whose speeds are as 15.7 to 19.5 and whose memories as 814 to 1360.
+// 16 V100, then 16 A100; their speeds are as 15.7 to 19.5 and their memories as 814 to 1360.
 TEST(Devices, StepAtTheRateOfTheirOwnMemory) {
   const TemporaryFolder folder;
   const Ended ended = run_program(
@@ -177,7 +178,7 @@ TEST(Devices, StepAtTheRateOfTheirOwnMemory) {
   EXPECT_EQ(ranks.size(), 32U);
 }
 
-// Two A100 at 1.99 dollars for an hour, which learn from 100 samples a second.
+// Two A100 at 1.99 dollars per hour, together 100 samples/s.
 TEST(Devices, HavePricesWithSellerAndDate) {
   const TemporaryFolder folder;
   const Ended ended = run_device(

@@ -1,4 +1,4 @@
-// What is written of a single cell for other programs, as a user asks for it.
+// Files of a single cell for other programs, requested by a user.
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -23,7 +23,7 @@ TEST(Exports, OfASingleCellNeedNoFolder) {
   const Ended ended =
       exported(folder, {"--trace=t.json", "--goal", "t.goal", "--chakra", "worker"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_EQ(listing_of(folder.path()).size(), 4U);  // Chakra has a file per worker
+  EXPECT_EQ(listing_of(folder.path()).size(), 4U);  // Chakra has one file per worker
   EXPECT_FALSE(nlohmann::json::parse(text_of(folder.path("t.json")))["traceEvents"].empty());
   EXPECT_TRUE(text_of(folder.path("t.goal")).starts_with("num_ranks 2\n"));
   EXPECT_EQ(text_of(folder.path("worker.0.json")), text_of(folder.path("worker.1.json")));
@@ -36,7 +36,7 @@ TEST(Exports, AreTheSameBesideATraceInAFolder) {
   EXPECT_EQ(text_of(folder.path("out/result.trace.json")), text_of(folder.path("t.json")));
 }
 
-// One that is kept has no messages any more.
+// A kept result no longer has its messages.
 TEST(Exports, AreWrittenWhateverIsResumed) {
   const TemporaryFolder folder;
   EXPECT_EQ(exported(folder, {"--out", "out"}).code, 0);
@@ -68,7 +68,7 @@ TEST(Exports, ThatCannotBeAreRefusedInOneLineAndNothingIsWritten) {
   }
 }
 
-// A typing error once cost a user a model, a platform or a configuration.
+// Once, a typing error overwrote a user's model, platform or configuration.
 TEST(FilesOfFlags, ReplaceNothingThatSynclineHasNotWritten) {
   const TemporaryFolder folder;
   std::ofstream(folder.path("mine")) << "name,value\n";
@@ -115,7 +115,7 @@ TEST(FilesOfFlags, AreEachAnother) {
   }
 }
 
-// Neither of them need be there yet.
+// Neither of the files needs to exist yet.
 TEST(FilesOfFlags, AreEachAnotherBehindLinks) {
   const TemporaryFolder folder;
   std::filesystem::create_symlink("g.goal", folder.path("link"));
@@ -129,7 +129,7 @@ TEST(FilesOfFlags, AreEachAnotherBehindLinks) {
   }
 }
 
-// A figure's name is known when it is drawn.
+// A figure's name is known only when it is drawn.
 TEST(FilesOfFlags, AreNoFigures) {
   const TemporaryFolder folder;
   EXPECT_EQ(exported(folder, {"--batch", "1,2", "--out", "o"}).code, 0);
@@ -146,7 +146,7 @@ TEST(FilesOfFlags, AreNoFigures) {
   }
 }
 
-// What begins as ours do may be what the same command reads.
+// A file that looks like our own may be an input of the same command.
 TEST(FilesOfFlags, AreNotWhatTheCommandReads) {
   const TemporaryFolder folder;
   EXPECT_EQ(exported(folder, {"--chakra", "worker"}).code, 0);
@@ -159,7 +159,7 @@ TEST(FilesOfFlags, AreNotWhatTheCommandReads) {
   EXPECT_EQ(text_of(folder.path("worker.0.json")), before);
 }
 
-// A gate's files are asked for before it simulates, too.
+// The places of a gate's files are also checked before it simulates.
 TEST(FilesOfFlags, OfAGateReplaceNothingThatSynclineHasNotWritten) {
   const TemporaryFolder folder;
   std::ofstream(folder.path("a.cfg"))

@@ -1,4 +1,4 @@
-// framework and the rules of buckets: what a user may get wrong, and what a result says was taken.
+// framework and the rules of buckets: mistakes a user may make, and what a result says was used.
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -69,7 +69,7 @@ TEST(Framework, IsNamedInTheResultWithEachDefaultThatWasTaken) {
   EXPECT_EQ(taken.find(" bucket-bytes = "), std::string::npos) << taken;
 }
 
-// Where a sweep has buckets of all kinds, the rule counts for those of bytes.
+// In a sweep with buckets of all kinds, the rule applies to buckets with a size in bytes.
 TEST(Framework, RulesOfBucketsAreLeftOutWhereThereIsOneBucket) {
   const TemporaryFolder folder;
   const Ended ended =
@@ -78,7 +78,7 @@ TEST(Framework, RulesOfBucketsAreLeftOutWhereThereIsOneBucket) {
 }
 
 // 1.07 GB over two nodes of eight cards of 12.5 GB/s: a tree sends each byte once through a card,
-// 10.7 ms, a ring of 16 sends 2 (16 - 1)/16 of them, 20.1 ms. On four nodes the ring is faster.
+// 10.7 ms; a ring of 16 sends 2 (16 - 1)/16 of them, 20.1 ms. On four nodes the ring is faster.
 TEST(Framework, OfNcclTakesATreeOnTwoNodesAndARingOnFour) {
   const TemporaryFolder folder;
   folder.write("one.csv", "layer,parameters,forward_flop\nall,268435456,1\n");
@@ -109,7 +109,7 @@ TEST(Framework, OfNcclTakesATreeOnTwoNodesAndARingOnFour) {
   }
 }
 
-// Another table beside another program: defaults reach a schedule's own settings, too.
+// Another table next to a copy of the program: defaults also reach a schedule's own settings.
 TEST(Framework, GivesAScheduleAndItsSettings) {
   namespace fs = std::filesystem;
   const TemporaryFolder folder;

@@ -1,5 +1,5 @@
-// Rules of `syncline check`: what closes the gate, what it only warns of, what it lays to whose
-// charge, and what it leaves for other programs.
+// Rules of `syncline check`: what fails the gate, what only warns, which causes it names, and which
+// files it writes for other programs.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 class Gate : public CheckedFolder {
  protected:
-  // The row of a cell's throughput gets these two fields behind it.
+  // Appends these two fields to the row of a cell's throughput.
   void extend_rows(const std::string& cell, const std::string& severity,
                    const std::string& direction) const {
     std::string text;
@@ -50,9 +50,9 @@ TEST_F(Gate, StaysOpenWhereARowOnlyWarns) {
   expect_mentions(text_of(folder_.path("j.xml")), {"failures=\"0\"", "<system-out>warning: "});
   expect_mentions(text_of(folder_.path("m.md")), {"| WARNED | ring |"});
   expect_mentions(ended.err, {"::warning file=c/ring.cfg,title="});
-  edit("c/topk.cfg", "density = 0.01", "density = 0.05");  // and another closes it
+  edit("c/topk.cfg", "density = 0.01", "density = 0.05");  // and another row closes it
   EXPECT_EQ(run().code, 1);
-  EXPECT_EQ(run({"--bless", "--because", "x"}).code, 0);  // which keeps the column
+  EXPECT_EQ(run({"--bless", "--because", "x"}).code, 0);  // blessing keeps the column
   expect_mentions(text_of(folder_.path("c/expected.csv")), {",because,severity\n", ",x,warn\n"});
 }
 
@@ -85,7 +85,7 @@ TEST_F(Gate, RefusesTiersAndDirectionsThatThereAreNot) {
   }
 }
 
-// Once, the program was said to have changed, although nothing had moved.
+// Once, the program was reported as changed although nothing had moved.
 TEST_F(Gate, AccusesNobodyOfABoundThatWasNeverMet) {
   folder_.write("c/expected.csv", expected_ + "ring,scaling_efficiency,,,0.99,,it should scale\n" +
                                       "ssp,iteration_p99_s,,,,0.001,it should be soon\n");
@@ -107,7 +107,7 @@ TEST_F(Gate, SaysThatABoundWasNotMetBefore) {
   EXPECT_EQ(ended.out.find("the program did"), std::string::npos) << ended.out;
 }
 
-// Notes of another program: what it did then is written there.
+// Notes from another version of the program record its old results.
 TEST_F(Gate, AccusesTheProgramWhereNothingElseChanged) {
   std::string text;
   for (const std::string& line : split(expected_, '\n'))
@@ -123,7 +123,7 @@ TEST_F(Gate, AccusesTheProgramWhereNothingElseChanged) {
   EXPECT_EQ(verdict_on("ring", "throughput_samples_per_s")["cause"]["what"], "the program");
 }
 
-// A cell whose rows somebody deleted, but not its notes, would be judged by nothing.
+// If somebody deletes a cell's rows but not its notes, nothing compares the cell.
 TEST_F(Gate, FailsForACellOfWhichOnlyNotesAreLeft) {
   std::string text;
   for (const std::string& line : split(expected_, '\n'))
@@ -187,12 +187,12 @@ TEST_F(Gate, HasNumbersInItsJson) {
   const Json& cause = verdict["cause"];
   EXPECT_EQ(cause["what"], "the platform file c/platform.xml");
   EXPECT_EQ(cause["part"], "exposed communication");
-  // That part alone makes an iteration of 4 workers, 32 samples each, longer.
+  // This part alone explains the longer iteration of 4 workers with 32 samples each.
   const double longer = cause["now"].get<double>() - cause["before"].get<double>();
   EXPECT_NEAR(expected * got * longer / (expected - got), 4 * 32, 8);
 }
 
-// Once, twenty rows of a table said the same twenty times.
+// Once, twenty rows of a table repeated the same cause.
 TEST_F(Gate, SaysACauseOfTwentyCellsOnce) {
   std::string sizes;
   for (int i = 1; i <= 20; ++i)
@@ -234,7 +234,7 @@ TEST_F(Gate, SaysOfALossWhatALossDependsOn) {
                   {"learned from as many gradients", "option learning-rate 0.2 -> 0.05"});
 }
 
-// Communication does not make a loss worse, but a target later.
+// Communication cannot make a loss worse, but can make a target later.
 TEST_F(Gate, SaysOfATargetWhetherLearningOrTimeMovedIt) {
   const std::string learns = check_settings +
                              "learn = digits\nlearning-rate = 0.2\nbatch = 32\nuntil = "
@@ -252,7 +252,7 @@ TEST_F(Gate, SaysOfATargetWhetherLearningOrTimeMovedIt) {
   EXPECT_GT(slower["cause"]["now"], slower["cause"]["before"]);
 }
 
-// The schema that Jenkins's plugin xUnit holds files to, with its licence (MIT) in it.
+// The schema that Jenkins's plugin xUnit checks files with; it contains its licence (MIT).
 TEST_F(Gate, WritesJUnitThatPassesJenkinsSchema) {
   if (std::system("command -v xmllint >/dev/null") != 0)
     GTEST_SKIP() << "xmllint is missing: apt-get install libxml2-utils";

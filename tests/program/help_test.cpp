@@ -1,4 +1,4 @@
-// `syncline help WORD` knows every word that there is, and its examples work.
+// `syncline help WORD` knows every word, and its examples work.
 #include "sim/commands/help.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ Result some_result() {
   return result;
 }
 
-// Each word with where it is from, by ways that know nothing of help.
+// Each word with its origin, collected independently of help.
 std::map<std::string, std::string> words() {
   std::map<std::string, std::string> all;
   const auto add = [&](const std::vector<std::string>& names, const std::string& from) {
@@ -122,7 +122,7 @@ TEST(Help, NamesThePaperOfEveryMethod) {
   check(Registered<Compressor>::all());
 }
 
-// Brackets have the default: once weight-decay's was 0, where one of the problems has another.
+// Brackets show the default: once, weight-decay's was 0 although one of the problems has another.
 TEST(Help, OfAnOptionThatProblemsHaveDefaultsForSaysSo) {
   for (const auto& [name, problem] : Registered<Problem>::all())
     for (const auto& [option, value] : problem.defaults) {
@@ -218,7 +218,8 @@ TEST(Help, GivesTheNearestWordsOfAnUnknownOne) {
   expect_mentions(error({"run", "--workes", "2"}),
                   {"unknown option 'workes': nearest are workers"});
   expect_mentions(error({"run", "--svg", "figures"}), {"--svg is an option of report, not of run"});
-  // The command line was once put into words for a shell by an expression that needs a stack.
+  // Once, the command line was quoted for the shell with a regular expression that needs deep
+  // recursion.
   expect_mentions(error({"run", "--workers", std::string(100'000, '1')}), {"workers"});
   expect_mentions(error({"rnu"}), {"unknown command 'rnu': allowed are run, "});
   expect_mentions(

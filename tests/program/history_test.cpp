@@ -1,4 +1,4 @@
-// Figures over commits: `check --history` keeps them, `report` draws them.
+// Figures over commits: `check --history` records them, `report` draws them.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -25,7 +25,7 @@ TEST_F(HistoryOf, ThreeCommitsIsARowForEachFigureAndALineForEachCell) {
   EXPECT_EQ(keep().code, 0);
   edit("c/platform.xml", "id=\"a-nic\" bandwidth=\"1GBps\"", "id=\"a-nic\" bandwidth=\"0.5GBps\"");
   commit("slower");
-  EXPECT_EQ(keep().code, 1);  // and it is kept all the same
+  EXPECT_EQ(keep().code, 1);  // the history is written anyway
   edit("c/platform.xml", "bandwidth=\"0.5GBps\"", "bandwidth=\"1GBps\"");
   commit("as before");
   EXPECT_EQ(keep().code, 0);
@@ -60,7 +60,7 @@ TEST_F(HistoryOf, ACommitHasItsRowsOnceAndSaysWhereFilesDiffer) {
   expect_mentions(twice.substr(once.size()), {"-dirty,ring,throughput_samples_per_s,"});
 }
 
-// Each reads the file and writes it again: once, one of them lost the other's rows.
+// Both read the file and write it again: once, one of them lost the other's rows.
 TEST_F(HistoryOf, TwoAtOnceHasTheRowsOfBoth) {
   folder_.write("history.csv", "commit,cell,figure,value\n000000000000,old,runs,1\n");
   for (const std::string other : {"d", "e"}) {

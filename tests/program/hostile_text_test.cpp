@@ -1,5 +1,5 @@
-// Names of any length, dates that are none and tables without rows are answered in one line: once,
-// each of them ended the program by a signal.
+// Names of any length, invalid dates, and tables without rows get an answer of one line: once, each
+// of them killed the program by a signal.
 #include <gtest/gtest.h>
 
 #include "tests/program/installation.h"
@@ -19,7 +19,7 @@ void expect_one_line(const Ended& ended, const std::vector<std::string>& mention
   expect_mentions(ended.err, mentions);
 }
 
-// Two hosts that nothing joins.
+// Two hosts that nothing connects.
 std::string without_routes(const std::string& a, const std::string& b) {
   return head + "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"Full\">\n<host id=\"" + a +
          "\" speed=\"1Tf\"/><host id=\"" + b +
@@ -27,7 +27,7 @@ std::string without_routes(const std::string& a, const std::string& b) {
          "</zone></platform>\n";
 }
 
-// Regular expressions of the standard library call themselves for each character.
+// The standard library's regular expressions recurse for each character.
 TEST(LongNames, OfHostsAreCutWhereTheyHaveNoRoute) {
   for (const char letter : {'a', '*', '[', ':', '\''})
     for (const std::size_t length : {30'000U, 100'000U}) {
@@ -69,8 +69,8 @@ TEST(SourceDateEpoch, ThatIsNoDateIsRefusedBeforeAnythingIsSimulated) {
   }
 }
 
-// Tables of the program's own, as an installation's owner may edit them: without rows, without
-// columns, without a byte.
+// The program's own tables, as the owner of an installation may edit them: without rows, without
+// columns, empty.
 TEST(TablesOfTheProgram, WithoutRowsAreNamed) {
   const Installation program;
   const std::vector<std::pair<std::string, Arguments>> uses{

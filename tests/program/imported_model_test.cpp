@@ -1,4 +1,4 @@
-// Models from other tools' files. The numbers of the fixtures are worked out by hand.
+// Models from other tools' files. The fixtures' numbers are computed by hand.
 #include "sim/import/imported_model.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ std::string with_text(std::string text, const std::string& old, const std::strin
   return found == std::string::npos ? text : text.replace(found, old.size(), by);
 }
 
-// The error of a fixture with one text replaced, from the file's name on.
+// The error of a fixture with one text replaced, starting at the file's name.
 std::string error_with(const std::string& fixture, const std::string& old, const std::string& by) {
   const TemporaryFolder folder;
   const std::string path = folder.write("net", with_text(text_of(fixtures + fixture), old, by));
@@ -35,8 +35,8 @@ void expect_layer(const Layer& layer, const std::string& name, std::uint64_t par
 TEST(AstraWorkload, OfDataParallelismComputesWeightGradientsFirst) {
   const Model model = read_model(fixtures + "data.txt");
   ASSERT_EQ(model.layers.size(), 2U);  // the pool has no gradient
-  // conv1 is ready 2500 (fc's input gradient) + 0 + 600 (the pool's) + 2000 after fc; the input
-  // gradient of the first layer is not computed.
+  // conv1 is ready 2500 (fc's input gradient) + 0 + 600 (the pool's) + 2000 after fc; the first
+  // layer's input gradient is not computed.
   expect_layer(model.layers[0], "conv1", 10'000, 2500 + 600 + 2000);
   expect_layer(model.layers[1], "fc", 2'000'000, 3500);
   EXPECT_DOUBLE_EQ(model.times->forward_s, 4500e-9);
@@ -141,8 +141,8 @@ TEST(ChakraTrace, NamesTheLineAndTheNodeOfWhatIsBroken) {
   EXPECT_EQ(error("\"stringVal\"", std::string(40, '[') + "\"a\"").substr(0, 6), "net:5:");
 }
 
-// An operator of the host before forward, and one that starts fc's all-reduce, as PyTorch's traces
-// have them: neither takes time, and all else is as without them.
+// PyTorch's traces have operators of the host, for example before forward, or one that starts fc's
+// all-reduce: they take no time and change nothing else.
 TEST(ChakraTrace, LeavesOutOperatorsOfTheHostAndCountsThem) {
   const auto of_host = [](int id, const std::string& type, const std::string& needs) {
     return "{\"id\": \"" + std::to_string(id) + "\", \"name\": \"aten::add\", \"type\": \"" + type +
@@ -163,15 +163,15 @@ TEST(ChakraTrace, LeavesOutOperatorsOfTheHostAndCountsThem) {
 }
 
 TEST(ChakraTrace, OfTwoIterationsIsRefused) {
-  // conv1's gradient waits for what waits for fc's all-reduce.
+  // conv1's gradient waits for an operation that waits for fc's all-reduce.
   expect_mentions(
       error_with("iteration.json", "\"dataDeps\": [\n    \"1\"\n  ],\n  \"durationMicros\"",
                  "\"dataDeps\": [\n    \"2\"\n  ],\n  \"durationMicros\""),
       {"net:55: ", "allowed is one iteration"});
 }
 
-// What `run --chakra` writes: an all-reduce per bucket, so buckets of the one are layers of the
-// other.
+// `run --chakra` writes one all-reduce per bucket, so buckets become the layers of the model that
+// is read back.
 TEST(ChakraTrace, OfOursIsReadBackWithItsBytesAndTimes) {
   const TemporaryFolder folder;
   const Ended ended = run_program({"run", "--platform", "two-hosts", "--model", "resnet50",

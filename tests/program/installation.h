@@ -1,4 +1,4 @@
-// A copy of the program beside data of its own, which a test may change.
+// A copy of the program with its own data, which a test may change.
 #pragma once
 
 #include <filesystem>

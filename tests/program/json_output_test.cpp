@@ -1,4 +1,4 @@
-// --json: one JSON document on stdout, and nothing else; and gates on validation.
+// --json: one JSON document on stdout and nothing else; and gates on validation.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -51,7 +51,7 @@ TEST(JsonOutput, OfExplainHasTheBounds) {
   EXPECT_EQ(dense["model"]["parameters"], 269722);
   EXPECT_EQ(dense["model"]["gradient_bytes"], 4 * 269722);
   EXPECT_EQ(dense["cluster"]["workers"], 2);
-  // A ring of two sends the gradient once each way: 10 us and 1.25 GB/s, in two steps.
+  // A ring of two sends the gradient once each way, in two steps, at 10 us and 1.25 GB/s.
   EXPECT_NEAR(dense["bounds"]["exchange_s"].get<double>(), 2e-5 + 4 * 269722 / 1.25e9, 1e-9);
   EXPECT_NEAR(dense["bounds"]["bound_compute_s"].get<double>(), 0.32, 1e-12);
   EXPECT_TRUE(dense["break_even"].is_null());
@@ -71,7 +71,7 @@ TEST(JsonOutput, OfListHasEveryKind) {
       ssp["parameters"], [](const Json& parameter) { return parameter["name"] == "staleness"; }));
 }
 
-// A factor of 0.5 once came before one of 0.25, because 5 is less than 25.
+// Once, a factor of 0.5 came before one of 0.25, because 5 is less than 25.
 TEST(Report, HasCellsInTheOrderOfTheirNumbers) {
   const TemporaryFolder folder;
   ASSERT_EQ(

@@ -1,4 +1,4 @@
-// Several cells in one file: [name] sections, with lists, flags and lines that they share.
+// Several cells in one file: [name] sections with shared lists, flags and lines.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -49,7 +49,7 @@ TEST(Sections, OverrideTheLinesAboveThem) {
 
 TEST(Sections, AreOverriddenByFlags) {
   const Sweep sweep = sweep_of(shared + "[a]\nbatch = 1\n[b]\nbatch = 2\n", {"--batch", "3"});
-  EXPECT_EQ(cells_with(sweep, {"batch"}), (Strings{"a 3", "b 3"}));  // names tell them apart
+  EXPECT_EQ(cells_with(sweep, {"batch"}), (Strings{"a 3", "b 3"}));  // names distinguish them
 }
 
 TEST(Sections, MultiplyTheirListsAndSharedOnes) {
@@ -130,7 +130,8 @@ TEST(Sections, TogetherHaveNoMoreCellsThanASweep) {
   expect_mentions(cells_error(many), {"x.cfg:10001: ", "10000"});
 }
 
-// As a user sees them: a column, names of files, the first key of `scenario`; and again kept.
+// As a user sees names: a column, file names, the first key of `scenario`; and again in kept
+// results.
 TEST(NamedCells, AreInEveryTableAndFile) {
   const TemporaryFolder folder;
   folder.write("x.cfg", shared + "iterations = 3\n[two cards]\n[one]\nworkers = 1\n");

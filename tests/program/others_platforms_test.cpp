@@ -1,5 +1,5 @@
-// Platforms that others have made for SimGrid and that SimGrid loads: they give the figures of the
-// same platform without what is theirs.
+// Platforms made by others for SimGrid, which SimGrid loads: they give the figures of the same
+// platform without the additions.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -48,7 +48,7 @@ TEST(OthersPlatforms, SayWhatMpiTakesWhichIsIgnoredAndNamed) {
                   {"ignored", "config smpi/os", "config smpi/host-speed", "async-small-thresh"});
 }
 
-// All that StarPU's machines set is what `exact` is; with older versions' names, too.
+// StarPU's settings amount to network = exact, also under the names of older versions.
 TEST(OthersPlatforms, MaySetWhatTheScenarioSaysAnyway) {
   const Found plain = found(platform({}));
   for (const std::string between : {"-", "_"}) {
@@ -85,7 +85,7 @@ TEST(OthersPlatforms, ThatSetAnotherNetworkAreRefusedWithBothAndTheOption) {
     expect_refused({"Setting", with_settings({setting}), mentions});
 }
 
-// Batsim's scheduler and storage run no job.
+// Batsim's scheduler and storage hosts run no jobs.
 TEST(OthersPlatforms, HaveBatsimsRoles) {
   const double plain = found(platform({})).per_s;
   for (const std::string role : {"master", "storage"}) {
@@ -115,7 +115,7 @@ TEST(OthersPlatforms, MayHaveBlankLinesBeforeTheDeclaration) {
                   {"p.xml:9", "<link> l", "1sec"}});
 }
 
-// A host runs at its state's speed, so the others need not be any that it could run at.
+// A host runs at the speed of its state, so its other states may be speeds that are not allowed.
 TEST(OthersPlatforms, MayHaveStatesInWhichAHostIsOff) {
   const std::string states = "speed=\"1Tf, 500Gf, 1e-9Mf\" pstate=\"";
   EXPECT_EQ(found(platform({.host = states + "0\""})).per_s, found(platform({})).per_s);
@@ -125,7 +125,7 @@ TEST(OthersPlatforms, MayHaveStatesInWhichAHostIsOff) {
       {"State", platform({.host = states + "2\""}), {"speed = 1Tf, 500Gf, 1e-9Mf", "least 1f"}});
 }
 
-// Without editing the file: a is no worker, whatever the file says of it, and b is one.
+// Without editing the file: a is no worker, whatever its role in the file, and b is one.
 TEST(OthersPlatforms, HaveTheWorkersThatTheScenarioNames) {
   const std::string xml =
       platform({.host = "speed=\"1Tf\"/><host id=\"CUDA0\" speed=\"1Tf\"/><host id=\"CUDA1\" "

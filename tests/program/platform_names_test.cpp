@@ -1,5 +1,5 @@
-// The names in a platform are of what it has, and no two are the same: otherwise it is refused
-// before SimGrid sees it, in one line with file, line and element.
+// Names in a platform must refer to existing parts and must be unique: otherwise it is refused
+// before SimGrid reads it, in one line with file, line and element.
 #include "tests/program/refused_platform.h"
 
 namespace syncline {
@@ -20,7 +20,7 @@ std::string flat(const std::string& id, const std::string& radical) {
          "\" speed=\"1f\" bw=\"1GBps\" lat=\"0\"/>\n";
 }
 
-// A route in line 6 between two zones of a host each.
+// A route in line 6 between two zones of one host each.
 std::string zone_route(const std::string& src, const std::string& dst, const std::string& gw_src,
                        const std::string& gw_dst) {
   return head +

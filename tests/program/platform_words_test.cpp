@@ -1,4 +1,4 @@
-// Platforms in words: what the program makes of them, and of words that are wrong.
+// Platforms in words: what the program makes of them, and how it refuses wrong words.
 #include <chrono>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -135,7 +135,7 @@ TEST(PlatformInWords, GivesWayToAFileOfItsName) {
   ASSERT_EQ(run_program(made, folder.path()).code, 0);
   const Ended ended = run_program(explaining("dgx:nodes=9"), folder.path());
   EXPECT_EQ(Json::parse(ended.out)["cells"][0]["cluster"]["workers"], 2) << ended.err;
-  const Ended again = run_program(made, folder.path());  // it may be edited
+  const Ended again = run_program(made, folder.path());  // the file may have been edited
   EXPECT_EQ(again.code, 2);
   expect_mentions(again.err, {"--out dgx:nodes=9", "is there"});
 }
@@ -202,7 +202,7 @@ TEST(PlatformInWords, IsPrintedWithTheSourceOfEachNumber) {
   EXPECT_EQ(run_program({"platform"}).code, 2);
 }
 
-// Once an H100's slot was half of an RTX 2080 Ti's, and its comment said that it was one.
+// Once, an H100's slot was half of an RTX 2080 Ti's, although its comment claimed the H100's.
 TEST(PlatformInWords, TakesSlotAndSpeedOfTheDeviceThatItSays) {
   const std::string h100 =
       run_program({"platform", "pcie:nodes=2:device=h100-pcie:cards=1x400Gbps"}).out;
@@ -215,8 +215,8 @@ TEST(PlatformInWords, TakesSlotAndSpeedOfTheDeviceThatItSays) {
                   {"pcie = 50GBps", "latency = 9us", "speed = 67Tf"});
 }
 
-// Two nodes of H100 and one of A100, each with its own speed, slot and peak: one that is paced by
-// A100s takes 989 / 312 times as long in bf16.
+// Two nodes of H100 and one of A100, each with its own speed, slot and peak: at the pace of A100s
+// an iteration takes 989 / 312 times as long in bf16.
 TEST(PlatformInWords, HasNodesOfDifferentDevices) {
   const std::string words = "dgx:nodes=2+1:gpus=1:cards=1x400Gbps:device=h100+a100";
   const std::string mixed = run_program({"platform", words}).out;

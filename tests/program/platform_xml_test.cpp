@@ -1,5 +1,6 @@
-// What a platform file says and cannot be simulated, or would do something else, is answered before
-// SimGrid sees it: in one line with file and line, element and what is allowed, and exit code 2.
+// Content of a platform file that cannot be simulated, or would be simulated differently, is
+// refused before SimGrid reads it: in one line with file and line, element and what is allowed, and
+// exit code 2.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -46,7 +47,7 @@ const std::vector<Case> effects{
 };
 INSTANTIATE_TEST_SUITE_P(Effects, Refused, testing::ValuesIn(effects), name_of_case);
 
-// Of the link in line 7; another one follows it.
+// Properties of the link in line 7; another link follows it.
 std::string with_properties(const std::string& properties) {
   return platform({.link = whole_link + ">" + properties + "</link><link id=\"m\" " + whole_link});
 }
@@ -169,7 +170,7 @@ const std::vector<Case> sizes{
 };
 INSTANTIATE_TEST_SUITE_P(Sizes, Refused, testing::ValuesIn(sizes), name_of_case);
 
-// The long ones are no cases of those above, which are made whenever any test starts.
+// Long files are not among the cases above, which are built whenever any test starts.
 std::string nested_zones(int depth) {
   std::string xml = head + "<platform version=\"4.1\">\n";
   for (int i = 0; i < depth; ++i)
@@ -240,7 +241,7 @@ const std::vector<Case> orders{
 };
 INSTANTIATE_TEST_SUITE_P(Orders, Refused, testing::ValuesIn(orders), name_of_case);
 
-// What is odd, but right.
+// Warnings about a platform that is unusual but valid.
 std::vector<std::string> warnings_of(const std::string& xml, const std::string& rows = "") {
   const TemporaryFolder folder;
   folder.write("rows.txt", rows);
@@ -274,7 +275,8 @@ TEST(PlatformWarnings, SayWhichBandwidthFollowsAProfile) {
                         "bandwidth of link l follows a profile, from 10 to 1000000000"));
 }
 
-// A <cluster> says of no host which node it is on: four hosts are four nodes, unless one is told.
+// A <cluster> does not say which node a host is on: four hosts are four nodes, unless
+// workers-per-node is given.
 TEST(PlatformWarnings, NameWorkersPerNodeWhereEachHostCountsAsANode) {
   const auto warnings_of_cluster = [](const std::string& property,
                                       const std::vector<std::string>& more) {
@@ -338,7 +340,8 @@ TEST(PlatformWarnings, SayOnceWhatIsIgnored) {
   EXPECT_EQ(figures(full), figures(plain));
 }
 
-// XML reads them as blanks, and SimGrid would have other names than we do. CR and LF are one.
+// XML turns line ends and tabs in attributes into blanks; without that, SimGrid and this program
+// would use different names. CR and LF count as one.
 TEST(PlatformNames, HaveABlankWhereTheFileHasALineEndOrATab) {
   const auto report = [](const std::string& xml) {
     const TemporaryFolder folder;

@@ -1,5 +1,5 @@
-// Names come from files and folders, which may hold any byte: none reaches a terminal or a result
-// that would move the cursor or is no UTF-8.
+// Names of files and folders may contain any byte: characters that would move a terminal's cursor,
+// and bytes that are not UTF-8, reach neither terminals nor results.
 #include <gtest/gtest.h>
 
 #include "kernels/io/text.h"
@@ -29,7 +29,7 @@ TEST(Printable, IsWhatMessagesAndResultsShow) {
   expect_mentions(text_of(folder.path("o/results.csv")), {shown + "/p.xml"});
 }
 
-// JSON takes no other text than UTF-8.
+// JSON only allows UTF-8.
 TEST(Printable, IsWhatResultsNameAfterAnyFile) {
   const TemporaryFolder folder;
   const std::string odd = "n\xff\xc3\x1b";

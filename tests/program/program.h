@@ -21,14 +21,14 @@
 namespace syncline {
 
 struct Ended {
-  int code = -1;   // exit code; -1 when a signal ended it
-  int signal = 0;  // that did
+  int code = -1;   // -1 if a signal ended the program
+  int signal = 0;  // the signal that did
   std::string out;
   std::string err;
 };
 
-// A run of the program in `folder`, in a process group of its own. What it prints goes to files
-// outside that folder. `before` is called in the new process just before it becomes the program.
+// A run of the program in `folder`, in its own process group. Its output goes to files outside that
+// folder. `before` is called in the new process just before it becomes the program.
 class Program {
  public:
   Program(
@@ -61,10 +61,10 @@ class Program {
     _exit(127);
   }
 
-  // Sends SIGINT to the program alone or, as a terminal does, also to its children.
+  // Sends SIGINT to the program alone or, like a terminal, also to its children.
   void interrupt(bool children_too) const { kill(children_too ? -pid_ : pid_, SIGINT); }
 
-  // Until it simulates, in a process of its own: then it also minds signals.
+  // Waits until it simulates in a child process: it then also handles signals.
   void wait_for_child() const {
     const std::string pid = std::to_string(pid_);
     for (int tries = 0; tries < 10000; ++tries) {
@@ -75,7 +75,7 @@ class Program {
     ADD_FAILURE() << "no child of the program in 10 s";
   }
 
-  // Until a process that simulates has computed for a second.
+  // Waits until a simulating child process has computed for a second.
   void wait_for_busy_child() const {
     const std::string pid = std::to_string(pid_);
     const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
@@ -85,7 +85,7 @@ class Program {
         const std::string stat = text_of("/proc/" + child + "/stat");
         std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size())));
         std::string field;
-        for (int number = 3; number <= 14; ++number)  // the 14th: ticks in the process itself
+        for (int number = 3; number <= 14; ++number)  // the 14th: ticks of the process itself
           fields >> field;
         if (std::strtod(field.c_str(), nullptr) >= ticks)
           return;
@@ -107,7 +107,7 @@ class Program {
             .err = text_of(printed_.path("err"))};
   }
 
-  // After wait(): whether one of its children still runs.
+  // After wait(): whether one of its children is still running.
   bool left_children() const { return kill(-pid_, 0) == 0; }
 
  private:
@@ -127,7 +127,7 @@ inline Ended run_program(const std::vector<std::string>& arguments, const std::s
   return Program(arguments, folder, before).wait();
 }
 
-// A gate's files hold its errors, too.
+// Files of a gate also contain its errors.
 inline bool writes_errors(const std::vector<std::string>& arguments) {
   return (arguments.front() == "check" || arguments.front() == "validate") &&
          std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
@@ -135,9 +135,8 @@ inline bool writes_errors(const std::vector<std::string>& arguments) {
          });
 }
 
-// In `folder`, or in an empty one. What is refused, which is one line and exit code 2, has written
-// nothing and lost nothing: that is looked at wherever the folder is a test's own. Cells or files
-// that are left out are no refusal.
+// Runs in `folder`, or in an empty one. A refusal is one line and exit code 2, and must write and
+// lose nothing: checked if the folder is the test's own. Leaving out cells or files is no refusal.
 inline Ended run_program(const std::vector<std::string>& arguments,
                          const std::string& folder = "") {
   const TemporaryFolder empty;

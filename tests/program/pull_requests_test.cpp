@@ -18,7 +18,7 @@ class PullRequest : public CheckedRepository {
     if (!IsSkipped())
       git("branch -q base");
   }
-  // What a workflow prints for this change, and writes for the page of the pull request.
+  // What a workflow prints for this change and writes to the page of the pull request.
   struct Review {
     Ended ended;
     std::string markdown;
@@ -32,7 +32,7 @@ class PullRequest : public CheckedRepository {
       std::printf("%s%s%s\n", now.ended.out.c_str(), now.ended.err.c_str(), now.markdown.c_str());
     return now;
   }
-  // The Markdown without what is folded.
+  // The Markdown without its folded parts.
   static std::string causes(std::string markdown) {
     const std::string end = "</details>\n";
     for (std::size_t at = 0; (at = markdown.find("<details>")) != std::string::npos;)
@@ -47,7 +47,7 @@ struct OnePullRequest {
   std::string from, to;
   int code;
   std::vector<std::string> printed;   // on the terminal
-  std::vector<std::string> reviewed;  // in Markdown, before what is folded
+  std::vector<std::string> reviewed;  // in Markdown, before the folded parts
 };
 
 void PrintTo(const OnePullRequest& request, std::ostream* out) {
@@ -147,10 +147,10 @@ INSTANTIATE_TEST_SUITE_P(
                         "first-bucket-bytes or packet-bits |  |  | c |\n"}}),
     [](const auto& info) { return info.param.name; });
 
-// A program of another time: what it did is in the notes of the base, and the pull request blesses
-// what this one does.
+// Another version of the program: the base's notes record its results, and the pull request blesses
+// those of this program.
 TEST_F(PullRequest, OfTheProgramShowsWhatBlessReplaced) {
-  // Then, ring's messages took 10 ms more.
+  // At that time, ring's messages took 10 ms longer.
   std::string old = expected_;
   const std::map<std::string, std::string> then{{"throughput_samples_per_s", "2968"},
                                                 {"exposed_communication_s", "0.0401"},
@@ -194,7 +194,7 @@ TEST_F(PullRequest, OfSimGridsVersionSaysWhichWasRecorded) {
   expect_mentions(now.markdown, {"Changed, and as expected: SimGrid 3.99 -\\> "});
 }
 
-// Another default of the program is an option that nobody wrote.
+// A changed default of the program concerns an option that nobody wrote.
 TEST_F(PullRequest, OfADefaultSaysWhichOptionItIsOf) {
   std::string text = expected_;
   for (std::size_t at = 0; (at = text.find("optimizer-overhead=0;", at)) != std::string::npos; ++at)
@@ -275,7 +275,7 @@ TEST_F(PullRequest, OfANewScenarioFailsUntilItIsBlessed) {
   expect_mentions(now.markdown, {"| we want a tree | 1 row added | new |"});
 }
 
-// What makes a gate open is said by itself, whatever else a pull request does.
+// A change that loosens the gate is reported separately, whatever else a pull request does.
 TEST_F(PullRequest, ThatLoosensTheGateSaysSo) {
   std::string text = expected_;
   const std::size_t at = text.find(",0.001,", text.find("topk,throughput_samples_per_s,"));
@@ -303,7 +303,7 @@ TEST_F(PullRequest, IsComparedWithResultsOfAFolder) {
   expect_mentions(ended.out, {"against out: ", "option bucket-bytes all -> 0, a file that it reads",
                               "    a file that it reads: samples/s -", "        ssp\n", "new cells",
                               "        topk\n"});
-  // And with the expected.csv of another folder.
+  // Also against the expected.csv of another folder.
   folder_.write("old/expected.csv", expected_);
   expect_mentions(run({"--against", "old"}).out, {"against old: 1 of 3 as there"});
 }

@@ -1,4 +1,4 @@
-// What won, by how much, over what; what an epoch takes and costs.
+// Who wins, by how much, and against whom; what an epoch takes and costs.
 #include "sim/study/ranking.h"
 
 #include <fmt/format.h>
@@ -17,8 +17,8 @@ using Options = std::map<std::string, std::string>;
 struct Cell {
   Options options;
   double throughput;
-  double interval = 0;  // 95 %, as a part of it
-  double price = 0;     // none
+  double interval = 0;  // half width of 95 %, as a share
+  double price = 0;     // 0: no price
   double staleness = 0;
 };
 
@@ -73,7 +73,7 @@ TEST(Ranking, CallsATieWhatIsWithinTheIntervals) {
   EXPECT_EQ(all.sentences.front(), "ring and tree tie at 100 samples/s, less than 0.5 % apart.");
 }
 
-// However well each throughput is known: once 1,000.5 "is the fastest" beside 1,000.
+// However precise each throughput is: once, 1,000.5 "is the fastest" next to 1,000.
 TEST(Ranking, CrownsNoLeadThatIsSmallerThanASimulationsOwnError) {
   const Ranking tie = ranking_of({{of("bsp", "ring"), 1000.5}, {of("bsp", "tree"), 1000}});
   EXPECT_EQ(tie.contests.front().tied, 2U);
@@ -82,7 +82,7 @@ TEST(Ranking, CrownsNoLeadThatIsSmallerThanASimulationsOwnError) {
             "ring is the fastest: 1,006 samples/s, 0.6 % ahead of the next, tree (1,000).");
 }
 
-// 7,944 +- 40 % and 6,265 are no tie, though nobody knows that the first is the faster one.
+// 7,944 +- 40 % and 6,265 do not tie, although it is not certain that the first is faster.
 TEST(Ranking, CallsOnlyWhatIsNearATie) {
   const Ranking far = ranking_of(
       {{of("bsp", "ring"), 7944, 0.4}, {of("bsp", "tree"), 6265}, {of("bsp", "ps"), 1000}});
@@ -102,7 +102,7 @@ TEST(Ranking, CallsOnlyWhatIsNearATie) {
   EXPECT_EQ(rank({result_of({of("bsp", "ring"), 100}), other}).contests.front().tied, 2U);
 }
 
-// Nobody knows what throughput it has: it neither wins nor ties, and is named.
+// Its throughput is unknown: it neither wins nor ties, and is named.
 TEST(Ranking, HasNoCandidateThatIsNotSteady) {
   std::vector<Result> results{result_of({of("bsp", "ring"), 7944, 0.001}),
                               result_of({of("bsp", "tree"), 6265, 0.001}),
@@ -124,7 +124,7 @@ TEST(Ranking, HasNoCandidateThatIsNotSteady) {
   expect_mentions(none.sentences.front(), {"none is known to be the fastest: ring, ps and tree"});
 }
 
-// Where both are flows their errors are alike; a flow against steps is known by 3 % less.
+// Two cells in flows have similar errors; a flow compared with steps is known 3 % less precisely.
 TEST(Ranking, CallsATieWhatIsWithinTheErrorOfFlows) {
   Result first = result_of({of("bsp", "ring"), 100, 0.001});
   Result second = result_of({of("bsp", "tree"), 98, 0.001});
@@ -181,7 +181,7 @@ TEST(Ranking, CountsWinsWhereMoreThanWorkersDiffers) {
   expect_mentions(ranking.sentences[1], {"bandwidth-factor 0.1", "topk", "10 x the next"});
 }
 
-// Two compressors that lead a third together are no tie of all.
+// Two compressors that together lead a third do not tie with all.
 TEST(Ranking, SaysWhoIsLevelWhereNobodyWinsAlone) {
   std::vector<Cell> cells;
   for (const double factor : {0.1, 1.0, 10.0})
@@ -212,7 +212,7 @@ TEST(Ranking, OfSeveralSaysWhereNotAllAreSteady) {
                   {"the fastest is asp in 1 and bsp in 1; in 2 not all are steady"});
 }
 
-// A model with fewer flop is no choice, and seeds are the same run again.
+// A model with less flop is no choice, and another seed is the same run again.
 TEST(Ranking, SaysNothingWhereNothingIsChosen) {
   EXPECT_TRUE(ranking_of({{{{"model", "a"}}, 1}, {{{"model", "b"}}, 2}}).sentences.empty());
   EXPECT_TRUE(ranking_of({{{{"seed", "1"}}, 1}, {{{"seed", "2"}}, 2}}).sentences.empty());
@@ -237,7 +237,7 @@ TEST(Ranking, ComparesNamedCellsWithAllThatTheyAre) {
       "fast is the fastest: 300 samples/s, 3 x the next, cheap (100).");
 }
 
-// A million samples: 100 s on 8 workers, 160 s on 4. At 9 an hour for each: 2 and 1.6.
+// A million samples: 100 s on 8 workers, 160 s on 4. At 9 per hour and worker: 2 and 1.6.
 TEST(Ranking, SaysWhatAnEpochTakesAndCosts) {
   const std::vector<Cell> cells{{of("bsp", "ring", 4), 6250, 0, 9},
                                 {of("bsp", "ring", 8), 1e4, 0, 9}};

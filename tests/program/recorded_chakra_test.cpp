@@ -50,7 +50,7 @@ std::string attribute(const Json& attribute) {
   return bytes;
 }
 
-// `packed` is how proto3 writes lists of numbers; the other way has to be read, too.
+// proto3 writes lists of numbers `packed`; the other form must be readable, too.
 std::string node(const Json& json, bool packed) {
   std::string bytes;
   if (json.contains("id"))
@@ -65,7 +65,7 @@ std::string node(const Json& json, bool packed) {
       all += packed ? varint(number_of(id)) : number_field(field, number_of(id));
     bytes += packed ? bytes_field(field, all) : all;
   }
-  bytes += number_field(6, 123456789);  // start_time_micros, which nobody reads
+  bytes += number_field(6, 123456789);  // start_time_micros, which is not read
   if (json.contains("durationMicros"))
     bytes += number_field(7, number_of(json["durationMicros"]));
   bytes += bytes_field(8, bytes_field(1, "[[1, 2]]"));  // inputs
@@ -107,7 +107,7 @@ TEST(RecordedChakra, IsTheModelThatItsJsonIs) {
                 read_model(iteration_json));
 }
 
-// A length of 10 is a new line, and one of 9 a tab: a file may begin like an empty line.
+// A length of 10 is a newline and one of 9 a tab: a file may begin like an empty line.
 TEST(RecordedChakra, IsKnownByItsBytesWhateverItsFirstLengthLooksLike) {
   const std::string all = recorded_iteration();
   const std::string nodes = all.substr(1 + static_cast<unsigned char>(all[0]));
@@ -124,7 +124,7 @@ TEST(RecordedChakra, NoTextIsTakenForOne) {
     EXPECT_FALSE(is_recorded_chakra(text)) << text;
 }
 
-// Cut anywhere, it is refused in one line, or is a shorter trace that something is missing of.
+// Cut anywhere, a trace is refused in one line, or read as a shorter trace that lacks something.
 TEST(RecordedChakra, IsRefusedWhereItIsCut) {
   const std::string bytes = recorded_iteration();
   const TemporaryFolder folder;
@@ -156,7 +156,7 @@ TEST(RecordedChakra, NamesTheMessageThatIsNoNode) {
                   {"s.et:2: node 'send': COMM_SEND_NODE is not simulated"});
 }
 
-// Five million empty messages, nodes of the type that is 0, would be a gigabyte of JSON.
+// Five million empty messages, which are nodes of type 0, would become a gigabyte of JSON.
 TEST(RecordedChakra, RefusesABadNodeBeforeItReadsThoseBehindIt) {
   const TemporaryFolder folder;
   folder.write("m.et", message(bytes_field(1, "0.0.4")) + std::string(5'000'000, '\0'));
@@ -177,7 +177,7 @@ TEST(RecordedChakra, IsRefusedWhereItIsLargerThanAnyTrace) {
     const std::string path = folder.write("l.et", metadata + nodes);
     return error_of([&] { read_model(path); });
   };
-  // A dependency on node 1 is a byte.
+  // A dependency on node 1 is one byte.
   const auto depending = [&](std::uint64_t id, std::size_t times) {
     return message(number_field(1, id) + number_field(3, 4) +
                    bytes_field(5, std::string(times, '\1')));

@@ -1,4 +1,4 @@
-// Platform files that are refused, as tables of tests.
+// Tables of platform files that are refused.
 #pragma once
 
 #include <chrono>
@@ -18,11 +18,11 @@ inline const std::string whole_link = R"(bandwidth="1GBps" latency="10us")";
 
 // Two hosts and a link, which is in line 7.
 struct Parts {
-  std::string before;  // the zone, in line 4
+  std::string before;  // in the zone, in line 4
   std::string zone = "routing=\"Full\"";
-  std::string host = "speed=\"1Tf\"";  // of the first, in line 5
+  std::string host = "speed=\"1Tf\"";  // the first host, in line 5
   std::string link = whole_link;
-  std::string inside;  // the zone, at its end
+  std::string inside;  // at the end of the zone
   std::string after;
 };
 
@@ -52,7 +52,7 @@ inline std::string profile(const std::string& rows, const std::string& period = 
        .inside = "<trace_connect kind=\"" + kind + "\" trace=\"t\" element=\"a\"/>"});
 }
 
-// A file beside the platform, which the link's profile is in.
+// The link's profile in a file next to the platform.
 inline std::string with_file(const std::string& attribute, const std::string& file) {
   return platform({.link = whole_link + " " + attribute + "=\"" + file + "\""});
 }
@@ -88,7 +88,7 @@ inline void expect_refused(const Case& one) {
   EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
   expect_mentions(ended.err, {"syncline: ", "p.xml"});
   expect_mentions(ended.err, one.mentions);
-  std::string text = ended.err;  // without the folder, whose name has random letters
+  std::string text = ended.err;  // without the folder and its random letters
   for (std::size_t at = 0; (at = text.find(folder.path())) != std::string::npos;)
     text.erase(at, folder.path().size());
   for (const char* inside :

@@ -1,4 +1,4 @@
-// The option repeats: one cell, one result, several runs.
+// Option repeats: several runs of one cell give one result.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ namespace {
 using Arguments = std::vector<std::string>;
 using Json = nlohmann::ordered_json;
 
-// Four workers whose iterations differ by chance, with servers.
+// Four workers with random iteration times, and servers.
 Ended run_in(const TemporaryFolder& folder, const Arguments& more) {
   Arguments arguments{"run"};
   for (const auto& [flag, value] : {std::pair("--platform", "gbe-32x1"),
@@ -44,7 +44,7 @@ TEST(Repeats, AreOneResultWithTheThroughputOfEachRun) {
   EXPECT_EQ(one["figures"]["throughput_of_runs"].size(), 1U);
   EXPECT_EQ(figures["runs"], 3);
   ASSERT_EQ(figures["throughput_of_runs"].size(), 3U);
-  // Run 0 is the seed's own; the others are other runs.
+  // Run 0 has the seed itself; the others are different runs.
   EXPECT_EQ(figures["throughput_of_runs"][0], one["figures"]["throughput_samples_per_s"]);
   EXPECT_NE(figures["throughput_of_runs"][0], figures["throughput_of_runs"][1]);
   EXPECT_NE(figures["throughput_of_runs"][1], figures["throughput_of_runs"][2]);
@@ -56,8 +56,8 @@ TEST(Repeats, AreOneResultWithTheThroughputOfEachRun) {
   EXPECT_EQ(three, result_of(folder, {"--schedule", "asp", "--repeats", "3"}));
 }
 
-// Five runs of 1.4 s were near one another, and all 3 % faster than one that sees the slow spell of
-// each 10 s.
+// Five runs of 1.4 s agreed well, and all were 3 % faster than a run that includes the slow spell
+// of each 10 s.
 TEST(Repeats, HaveNoIntervalWhereNoneSeesWhatProfilesDo) {
   const TemporaryFolder folder;
   for (const char* schedule : {"bsp", "asp"})
@@ -164,7 +164,7 @@ TEST(Repeats, OfACheckAreThoseThatItWasBlessedWith) {
   expect_mentions(expected, {"asp,runs,5,"});
   const std::string of_five = check({}).out;
   expect_mentions(of_five, {"1 of 1 as expected"});
-  // A file of before says nothing of runs: it had one, and another throughput.
+  // A file from before this option says nothing about runs: it had one, with another throughput.
   const std::size_t row = expected.find("asp,runs,5,");
   folder.write("c/expected.csv",
                expected.substr(0, row) + expected.substr(expected.find('\n', row) + 1));

@@ -1,5 +1,5 @@
-// A list of seeds is a sweep in files and repetitions where results are compared: by hand from the
-// files, the same numbers.
+// A list of seeds is a sweep in files, and repetitions in comparisons: the same numbers follow by
+// hand from the files.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <limits>
@@ -19,12 +19,12 @@ Arguments with(Arguments arguments, const Arguments& more) {
   return arguments;
 }
 
-// Four workers that learn, whose iterations differ by chance.
+// Four workers that learn, with random iteration times.
 const Arguments learning{"run",          "--platform", "gbe-32x1",   "--workers", "4",
                          "--throughput", "300",        "--jitter",   "0.3",       "--learn",
                          "softmax",      "--until",    "loss:0.6",   "--jobs",    "2",
                          "--iterations", "60",         "--schedule", "asp,bsp"};
-// The same, of time alone: asp has five runs for each seed.
+// The same for time alone: asp has five runs for each seed.
 const Arguments timing{"run",  "--platform", "gbe-32x1", "--workers",        "4",   "--throughput",
                        "3000", "--model",    "resnet20", "--jitter",         "0.2", "--jobs",
                        "2",    "--schedule", "asp,bsp",  "--max-iterations", "40"};
@@ -35,7 +35,7 @@ double median_by_hand(std::vector<double> values) {
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-// Of the cells with these options, run by run; what is missing is infinite.
+// The values of the cells with these options, run by run; a missing value is infinite.
 std::vector<double> values_by_hand(const Json& document, const std::string& figure,
                                    const std::string& option, const Json& value) {
   std::vector<double> values;
@@ -105,7 +105,7 @@ TEST(Repetitions, HaveFilesOfTheirOwnAndOneRow) {
                             "and the most\n",
                             "(median of 3 seeds"});
   EXPECT_EQ(run.out.find("\nasp "), run.out.rfind("\nasp "));
-  // The report of these files says the same.
+  // The report of these files agrees.
   const Ended report = run_program({"report", "out", "--md", "r.md"}, folder.path());
   ASSERT_EQ(report.code, 0) << report.err;
   for (const char* line : {"each is the median", "reached loss 0.6 first"}) {
@@ -121,7 +121,7 @@ TEST(Repetitions, DoNotAskForTheOrderOfSeeds) {
   const std::string one = run_program(with(learning, {"--seed", "1,2,3"}), folder.path()).out;
   for (const char* seeds : {"3,2,1", "2,3,1"}) {
     const Ended other = run_program(with(learning, {"--seed", seeds}), folder.path());
-    const auto without_warnings = [](std::string text) {  // which name the first cell that has them
+    const auto without_warnings = [](std::string text) {  // they name the first cell that has them
       return std::regex_replace(text, std::regex("warning [^\n]*\n"), "");
     };
     EXPECT_EQ(without_warnings(other.out), without_warnings(one));
@@ -163,7 +163,7 @@ TEST(BestOf, ChoosesOnTheFirstSeedsListedAndReportsTheOthers) {
   }
 }
 
-// Seven contestants at five rates with three seeds, of which one chooses.
+// Seven contestants at five learning rates with three seeds, one of which chooses.
 TEST(BestOf, Of105CellsMakesSevenRowsAndCurves) {
   const TemporaryFolder folder;
   std::string config =
@@ -187,13 +187,14 @@ TEST(BestOf, Of105CellsMakesSevenRowsAndCurves) {
   ASSERT_EQ(document["ranking"]["pooled"].size(), 7U);
   const double infinite = std::numeric_limits<double>::infinity();
   for (const Json& pooled : document["ranking"]["pooled"]) {
-    // By hand: the rate at which seed 5 is first, or has the least loss; then the other seeds.
+    // By hand: the learning rate at which seed 5 is first, or has the least loss; then the other
+    // seeds.
     const auto figure_of = [&](const Json& cell, const char* figure) {
       const Json& number = cell["result"]["figures"][figure];
       return number.is_null() ? infinite : number.get<double>();
     };
     std::string name = pooled["cells"][0];
-    name = name.substr(5, name.find('_') - 5);  // of its section
+    name = name.substr(5, name.find('_') - 5);  // the name of its section
     std::pair<double, double> least(infinite, infinite);
     Json rate;
     for (const Json& cell : document["cells"])
@@ -232,7 +233,7 @@ TEST(BestOf, Of105CellsMakesSevenRowsAndCurves) {
     return count;
   };
   EXPECT_EQ(count_of("fill-opacity=\"0.15\""), 7);
-  EXPECT_EQ(count_of("fill=\"none\""), 8);  // and the target
+  EXPECT_EQ(count_of("fill=\"none\""), 8);  // seven curves and the target
   for (const std::string& text : {svg, text_of(folder.path("p.html"))})
     EXPECT_EQ(text.find("best of"), std::string::npos);  // nothing was left out
 }
@@ -274,7 +275,7 @@ TEST(BestOf, TakesOptionsThatOneMayChoose) {
   refused({"--best-of", "batch", "--best-of-seeds", "0"}, {"--best-of-seeds"});
 }
 
-// A list of them is one value: of rate and batch together the best.
+// A list of several options is one value: the best combination of rate and batch.
 TEST(BestOf, OfSeveralOptionsIsTheBestCombination) {
   const TemporaryFolder folder;
   const Json document =

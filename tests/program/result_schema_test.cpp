@@ -1,5 +1,5 @@
 // experiments/result.schema.json describes what the program writes: every member of a result, and
-// no other.
+// no others.
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -36,7 +36,7 @@ bool has_type(const Json& type, const Json& json) {
   return std::ranges::any_of(type, [&](const Json& one) { return is_of(one, json); });
 }
 
-// The first place that is not as the schema says, of the keywords that ours uses; empty: none.
+// The first place that violates the schema, for the keywords that ours uses; empty: none.
 std::string mismatch(const Json& schema, const Json& json, const std::string& where = "$") {
   if (schema.contains("type") && !has_type(schema["type"], json))
     return where + " is no " + schema["type"].dump();
@@ -86,7 +86,7 @@ std::string mismatch(const Json& schema, const Json& json, const std::string& wh
 
 class ResultSchema : public testing::Test {
  protected:
-  // The result of the program with these options.
+  // A result of the program with these options.
   Json result_with(const std::vector<std::string>& options, const std::string& out) const {
     std::vector<std::string> arguments{"run",
                                        "--platform",
@@ -126,7 +126,7 @@ TEST_F(ResultSchema, HoldsForEverySchedule) {
 
 TEST_F(ResultSchema, RefusesWhatIsBroken) {
   const Json whole = result_with({"--seed", "3"}, "o");
-  EXPECT_EQ(whole["scenario"]["workers"], 4);  // numbers are numbers
+  EXPECT_EQ(whole["scenario"]["workers"], 4);  // numbers are stored as numbers
   EXPECT_EQ(whole["scenario"]["bucket-bytes"], 26214400);
   EXPECT_EQ(whole["scenario"]["throughput"], 100);
   EXPECT_EQ(whole["scenario"]["iterations"], 20);
@@ -148,7 +148,7 @@ TEST_F(ResultSchema, RefusesWhatIsBroken) {
   EXPECT_NE(mismatch(schema_, old), "");
 }
 
-// What the row of a figure says of it. How lists and objects are made up stays as it is.
+// The schema that follows from a figure's row. The structure of lists and objects is kept.
 Json schema_of(const Figure& figure, const Json& before) {
   const auto as_sentence = [](std::string text) {
     text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
@@ -171,7 +171,7 @@ Json schema_of(const Figure& figure, const Json& before) {
   return schema;
 }
 
-// `--target bless` writes them into the schema.
+// `--target bless` writes these into the schema.
 TEST_F(ResultSchema, HasTheFiguresOfTheRows) {
   Json whole = schema_;
   Json& figures = whole["properties"]["figures"];
@@ -214,7 +214,7 @@ TEST_F(ResultSchema, HoldsForWhatWasLearned) {
   }
 }
 
-// Our own walk above could be wrong about the language of schemas.
+// Our own check above could misread the schema language.
 TEST_F(ResultSchema, IsOneForOthersToo) {
   if (std::system("python3 -c 'import jsonschema' 2>/dev/null") != 0)
     GTEST_SKIP() << "python3-jsonschema is not installed";

@@ -1,4 +1,4 @@
-// What --resume keeps: results of the same scenario, files and versions, whole and with their
+// What --resume keeps: results of the same scenario, files and versions, complete and with their
 // trace.
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ Arguments resumed_run(const Arguments& more = {}) {
   return arguments;
 }
 
-// Two hosts, with a link and hosts that name a file each way that SimGrid knows.
+// Two hosts, with a link and hosts that name a file in each way that SimGrid supports.
 void write_platform(const TemporaryFolder& folder) {
   folder.write("p.xml", R"(<?xml version='1.0'?>
 <!-- it's two hosts -->
@@ -81,13 +81,13 @@ TEST(Fingerprint, TellsApartWhatIsAtTheEndOfOneFileAndTheBeginningOfTheNext) {
   EXPECT_NE(fingerprint_of_files({folder.path("none")}), fingerprint_of_files({}));
 }
 
-// Every file of a folder, and when it was written: what is simulated again is a new file.
+// Every file of a folder with its inode: a cell that is simulated again has a new file.
 std::map<std::string, std::pair<std::string, ino_t>> state_of(const std::string& folder) {
   std::map<std::string, std::pair<std::string, ino_t>> state;
   for (const auto& [name, what] : listing_of(folder)) {
     struct stat about = {};
     stat((folder + "/" + name).c_str(), &about);
-    if (name != "results.csv")  // is always written
+    if (name != "results.csv")  // always written
       state[name] = {what, about.st_ino};
   }
   return state;
@@ -102,7 +102,7 @@ class Resumed : public testing::Test {
   Ended run(const Arguments& more) const { return run_program(resumed_run(more), folder_.path()); }
   std::string out(const char* name) const { return folder_.path(std::string("out/") + name); }
 
-  // A resumed run leaves what an undisturbed one makes.
+  // A resumed run leaves the same files as an undisturbed one.
   void expect_simulated_again(const std::string& why) const {
     const auto before = state_of(folder_.path("out"));
     const Ended resumed = run({"--trace", "--resume"});
@@ -126,7 +126,7 @@ class Resumed : public testing::Test {
 TEST_F(Resumed, KeepsAllThatIsTheSame) {
   const auto before = state_of(folder_.path("out"));
   EXPECT_EQ(run({"--trace", "--resume"}).code, 0);
-  EXPECT_EQ(run({"--resume"}).code, 0);  // a trace too many is no reason
+  EXPECT_EQ(run({"--resume"}).code, 0);  // an extra trace is no reason
   EXPECT_EQ(state_of(folder_.path("out")), before);
 }
 
@@ -156,7 +156,7 @@ TEST_F(Resumed, SimulatesAgainWithoutAWholeTraceOfThisScenario) {
   folder_.write("out/result.trace.json", "");
   expect_simulated_again("an empty trace.json");
   EXPECT_EQ(run({"--trace", "--batch", "8"}).code, 0);
-  EXPECT_EQ(run({}).code, 0);  // the result is of this scenario, the trace of the other
+  EXPECT_EQ(run({}).code, 0);  // the trace is of another scenario than the result
   expect_simulated_again("a trace of another scenario");
   EXPECT_EQ(text_of(out("result.trace.csv")), whole);
 }
@@ -202,7 +202,7 @@ TEST_F(Resumed, SimulatesAgainWithoutAWholeTimeline) {
 
 TEST_F(Resumed, SimulatesAgainWhatIsNotTheWholeResult) {
   Json whole = Json::parse(text_of(out("result.json")));
-  whole["figures"]["throughput_interval"] = 0.1;  // so that what may be null or empty is neither
+  whole["figures"]["throughput_interval"] = 0.1;  // so that optional members have values
   whole["figures"]["epoch_cost"] = 2.5;
   whole["figures"]["server_busy"] = 0.5;
   whole["figures"]["memory_bytes"] = whole["figures"]["device_memory_bytes"] = 1e9;
@@ -248,7 +248,7 @@ TEST_F(Resumed, SimulatesAgainWhatIsNotTheWholeResult) {
   }
 }
 
-// Tables would say `nan`, or move the terminal's cursor.
+// Otherwise tables would show `nan`, or move the terminal's cursor.
 TEST_F(Resumed, SimulatesAgainWhatCannotBeShown) {
   const Json figures = Json::parse(text_of(out("result.json")))["figures"];
   for (const auto& [name, value] :
@@ -267,7 +267,7 @@ TEST_F(Resumed, SimulatesAgainWhatCannotBeShown) {
   }
 }
 
-// Copying or comparing as deep as it goes would need more stack than there is.
+// Copying or comparing to that depth would exceed the stack.
 TEST_F(Resumed, SimulatesAgainWhatIsVeryDeep) {
   const std::string whole = text_of(out("result.json"));
   for (const std::string begin :

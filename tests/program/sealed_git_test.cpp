@@ -1,5 +1,5 @@
-// `check --against` and `--history` ask git: it runs nothing that a commit has brought, obeys no
-// other repository, and writes nothing.
+// `check --against` and `--history` call git: git then runs nothing that a commit has brought, uses
+// no other repository, and writes nothing.
 #include <chrono>
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -26,7 +26,8 @@ class SealedGit : public CheckedRepository {
   }
 };
 
-// Git takes a folder with HEAD, objects and refs for a repository, and its settings name programs.
+// Git takes a folder with HEAD, objects and refs for a repository, and its settings may name
+// programs.
 TEST_F(SealedGit, RunsNothingOfABareRepositoryThatACommitHasBrought) {
   const std::string ran = "echo ran >" + folder_.path("RAN") + "; false";
   const std::string worktree = "\tbare = false\n\tworktree = \".\"\n";
@@ -43,7 +44,7 @@ TEST_F(SealedGit, RunsNothingOfABareRepositoryThatACommitHasBrought) {
   const std::vector<std::string> mentions{"c: git knows no commits of it", "bare repository"};
   expect_refused({"--against", "HEAD"}, mentions);
   expect_refused({"--history", "h.csv"}, mentions);
-  // One whose objects are elsewhere.
+  // A repository whose objects are elsewhere.
   folder_.write("c/commondir", "../elsewhere\n");
   fs::create_directory(folder_.path("elsewhere"));
   for (const char* part : {"objects", "refs", "config"})
@@ -53,7 +54,7 @@ TEST_F(SealedGit, RunsNothingOfABareRepositoryThatACommitHasBrought) {
   expect_refused({"--history", "h.csv"}, mentions);
 }
 
-// What the clone's own settings name is not run either: a file system monitor, and hooks.
+// Programs named in the clone's own settings are not run either: a file system monitor, and hooks.
 TEST_F(SealedGit, RunsNothingThatTheRepositoryIsSetTo) {
   const std::string ran = "echo ran >" + folder_.path("RAN");
   git("config core.fsmonitor '" + ran + "; false'");
@@ -63,7 +64,7 @@ TEST_F(SealedGit, RunsNothingThatTheRepositoryIsSetTo) {
   EXPECT_FALSE(fs::exists(folder_.path("RAN")));
 }
 
-// As in a hook of git, which sets them for its own repository.
+// As in a git hook, which sets these variables for its own repository.
 TEST_F(SealedGit, KnowsNoRepositoryThatTheEnvironmentNames) {
   edit("c/ring.cfg", "seed = 1", "seed = 2");
   const Arguments arguments{"check", "c", "--against", "HEAD", "--history", "h.csv"};
@@ -82,7 +83,7 @@ TEST_F(SealedGit, KnowsNoRepositoryThatTheEnvironmentNames) {
   EXPECT_EQ(text_of(folder_.path("h.csv")), history);
 }
 
-// A file that was touched makes git look into it, and it would note what it has seen.
+// A touched file makes git read it, and git would then record that in the index.
 TEST_F(SealedGit, WritesNoIndex) {
   fs::last_write_time(folder_.path("c/ring.cfg"),
                       fs::file_time_type::clock::now() - std::chrono::hours(1));
@@ -96,7 +97,7 @@ TEST_F(SealedGit, WritesNoIndex) {
   EXPECT_TRUE(listing_of(folder_.path(".git")) == before);
 }
 
-// What was not fetched is not what was not there: all would be new.
+// Files that were not fetched must not count as missing: everything would be new.
 TEST_F(SealedGit, RefusesACommitWhoseFilesAPartialCloneHasNot) {
   edit("c/ring.cfg", "schedule = bsp", "schedule = asp");
   ASSERT_EQ(run({"--bless", "--because", "another"}).code, 0);

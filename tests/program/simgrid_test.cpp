@@ -1,4 +1,4 @@
-// What is checked about SimGrid itself before its figures are believed.
+// Checks of SimGrid itself before its figures are trusted.
 #include <gtest/gtest.h>
 
 #include "sim/engine/self_test.h"
@@ -20,7 +20,8 @@ TEST(SelfTest, FindsNothingWrongInThisSimGrid) {
   EXPECT_EQ(run_child([] { return self_test(find_network("exact")); }), "");
 }
 
-// A full or read-only /tmp, or another's, is not SimGrid's fault: what writes nothing needs none.
+// A full or read-only /tmp, or one of another user, is not SimGrid's fault: commands that write
+// nothing need none.
 TEST(SelfTest, NeedsNoFileSystem) {
   for (const std::string platform : {"two-hosts", "dgx:nodes=2"})
     for (const std::string command : {"run", "explain"}) {
@@ -33,7 +34,7 @@ TEST(SelfTest, NeedsNoFileSystem) {
 }
 
 TEST(SelfTest, SaysWhatTookHowLongAndWhatIsRight) {
-  // A TCP window of 4 MiB lets 4 MiB / 0.2 s through.
+  // A TCP window of 4 MiB allows 4 MiB / 0.2 s.
   expect_mentions(self_test_with({"network/model:CM02", "network/crosstraffic:0"}),
                   {"this SimGrid (" + simgrid_version() + ")",
                    "answers 0.119073486 s where 0.104 s is right: 400 kB over"});
@@ -61,7 +62,7 @@ TEST(Platform, RefusesASimGridThatDoesNotKeepASetting) {
       {"this SimGrid (" + simgrid_version() + ") does not keep the setting network/TCP-gamma:1"});
 }
 
-// SimGrid 3.35 and 4.1 slow down a lone transfer of the InfiniBand model whose two ends begin at
+// In the InfiniBand model, SimGrid 3.35 and 4.1 slow down a lone transfer whose two ends begin at
 // the same time: 4.4 ms become 15.
 TEST(Platform, RefusesInfiniBandWhereSimGridCountsTransfersTwice) {
   const std::vector<std::string> arguments{"run",       "--model",      "resnet50", "--platform",

@@ -1,5 +1,5 @@
 // Every file that a run opens is an input of its result: once, relabelled images kept the old loss
-// with --resume, another table of servers kept the old throughput, and `check` said that the
+// with --resume, another table of servers kept the old throughput, and `check` reported that the
 // program had changed.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -23,8 +23,8 @@
 namespace syncline {
 namespace {
 
-// MNIST's files of 2x2 images, dark for one label and bright for the other; or with labels that
-// have nothing to do with them.
+// MNIST's files with 2x2 images, dark for one label and bright for the other; or with labels
+// unrelated to the images.
 void write_images(const TemporaryFolder& folder, bool labels_fit,
                   const std::string& images_folder = "images") {
   for (const auto& [part, count] : {std::pair("train", 60U), {"t10k", 20U}}) {
@@ -42,7 +42,7 @@ void write_images(const TemporaryFolder& folder, bool labels_fit,
 
 namespace fs = std::filesystem;
 
-// The files of some folders that anybody has opened.
+// The files that any process has opened in these folders.
 class OpenedFiles {
  public:
   OpenedFiles(const Installation& program, const TemporaryFolder& own) {
@@ -64,7 +64,7 @@ class OpenedFiles {
   OpenedFiles(const OpenedFiles&) = delete;
   OpenedFiles& operator=(const OpenedFiles&) = delete;
 
-  // Since it was asked before.
+  // Returns those opened since the last call.
   std::set<std::string> take() const {
     std::set<std::string> names;
     alignas(inotify_event) std::array<char, 65536> buffer{};
@@ -83,7 +83,7 @@ class OpenedFiles {
   std::map<int, std::string> name_of_;
 };
 
-// What inputs_of() makes a fingerprint of, by the names that OpenedFiles has.
+// The files that inputs_of() fingerprints, by the names that OpenedFiles uses.
 std::set<std::string> listed_inputs(const Sweep& sweep, const TemporaryFolder& own) {
   std::set<std::string> names;
   for (const Scenario& scenario : sweep.cells)
@@ -115,7 +115,8 @@ Sweep sweep_of(const Arguments& arguments) {
   return expand(merged_with_file(command_line("run", arguments)));
 }
 
-// A run, with files of the user's own and with every file of the program's that can be asked for.
+// A run with files of the user's own, and with every file of the program's own data that an option
+// can request.
 TEST(InputsOfAResult, AreAllFilesThatARunOpens) {
   const Installation program;
   const TemporaryFolder own;
@@ -155,7 +156,7 @@ TEST(InputsOfAResult, AreAllFilesThatARunOpens) {
     EXPECT_TRUE(all.contains(some)) << some;
 }
 
-// The example of each option: one that comes later is looked at, too.
+// Uses the example of each option, so that future options are tested, too.
 TEST(InputsOfAResult, AreAllFilesThatAnOptionMakesItOpen) {
   const Installation program;
   const TemporaryFolder none;
@@ -182,7 +183,8 @@ TEST(InputsOfAResult, AreAllFilesThatAnOptionMakesItOpen) {
   EXPECT_GT(looked_at, 60);
 }
 
-// 100 samples/s of a worker leave 168.94 of two with 0.39 ms a tensor, and 6.915 with 39 ms.
+// 100 samples/s of a worker become 168.94 for two workers at 0.39 ms per tensor, and 6.915 at 39
+// ms.
 TEST(StaleServerSoftware, IsSimulatedAgainAndIsTheCauseThatCheckNames) {
   const Installation program;
   const TemporaryFolder folder;
@@ -264,7 +266,7 @@ TEST(RelabelledData, OfTheProgramAreNoted) {
   EXPECT_EQ(expected.find("timed,data_file"), std::string::npos);
 }
 
-// Once the folder's bytes reached the terminal, and results answered with the words of a library.
+// Once, bytes of the folder's name reached the terminal, and errors of a library reached the user.
 TEST(Printable, IsWhatIsShownOfDataInAnyFolder) {
   const TemporaryFolder folder;
   const std::string odd = "d\x1b[2J\xff";

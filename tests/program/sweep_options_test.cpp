@@ -108,7 +108,7 @@ TEST(Sweep, IsTheProductOfItsLists) {
 
 TEST(Sweep, HasEachCellOnce) {
   EXPECT_EQ(expand(given({{"workers", "1,2,1"}})).cells.size(), 2U);
-  // Staleness means nothing to bsp, so both values make one cell of it.
+  // bsp ignores staleness, so both values make a single bsp cell.
   const Sweep sweep = expand(given({{"schedule", "bsp,ssp"}, {"staleness", "1,2"}}));
   EXPECT_EQ(cells_of(sweep), (std::vector<Strings>{{"bsp", ""}, {"ssp", "1"}, {"ssp", "2"}}));
 }
@@ -156,7 +156,7 @@ TEST(ScenarioOptions, HaveDifferentNamesAndASentence) {
     EXPECT_TRUE(names.contains(name)) << name;
 }
 
-// The lists below are a few bytes; their product is not.
+// The lists below are short; their product is not.
 TEST(Sweep, OfMoreCellsThanAllowedIsRefusedBeforeAnyIsMade) {
   std::map<std::string, std::string> lists{{"workers", "1,2"}, {"batch", ""}, {"seed", ""}};
   for (int i = 1; i <= 100; ++i)
@@ -191,7 +191,7 @@ TEST(Lists, TakeAPathWithACommaAsOneValue) {
   const Ended sweep = run_program(
       {"run", "c.cfg", "--platform", "a\\,\"b.xml,two-hosts", "--out", "o"}, folder.path());
   EXPECT_EQ(sweep.code, 0) << sweep.err;
-  EXPECT_EQ(lines_in(sweep.out), 5U) << sweep.out;  // a title, two cells, how, and what won
+  EXPECT_EQ(lines_in(sweep.out), 5U) << sweep.out;  // title, 2 cells, how simulated, winner
   const auto files = listing_of(folder.path("o"));
   EXPECT_EQ(files.size(), 3U);
   expect_mentions(files.at("results.csv"), {"a,\"\"b.xml\","});

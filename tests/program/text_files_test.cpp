@@ -1,5 +1,5 @@
-// Every text file that we read (configurations, models, cost tables, measurements) is read in the
-// same strict way, and none can hold the program up.
+// All text files (configurations, models, cost tables, measurements) are read in the same strict
+// way, and none can block the program.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -14,7 +14,7 @@
 namespace syncline {
 namespace {
 
-// A kind of file: a good one, and what its reader makes of it.
+// A kind of file: a valid text, and what its reader makes of a path.
 struct Kind {
   std::string name;
   std::string text;
@@ -95,7 +95,7 @@ TEST(TextFiles, AreRegularFilesOfAReasonableSize) {
     for (const std::string& path :
          {folder.path(), folder.path("pipe"), std::string("/dev/zero"), std::string("/dev/null")})
       EXPECT_EQ(error(path), path + ": a folder, a pipe or a device: allowed are regular files");
-    // 10 MB, and 64 of a model, which may be a recorded trace.
+    // 10 MB, and 64 MB for a model, which may be a recorded trace.
     expect_mentions(error(huge), {huge, "1000000000000 bytes: allowed are ", "000000"});
     expect_mentions(error(folder.path("none")), {"/none: no such file"});
     expect_mentions(error(folder.path("round")), {"/round: cannot be read: Too many levels"});
@@ -103,7 +103,7 @@ TEST(TextFiles, AreRegularFilesOfAReasonableSize) {
   }
 }
 
-// As a user meets them: the program neither waits for a pipe nor reads a device without an end.
+// As users meet them: the program neither waits for a pipe nor reads an endless device.
 TEST(TextFiles, DoNotHoldTheProgramUp) {
   const TemporaryFolder folder;
   ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);
@@ -174,10 +174,10 @@ TEST(Brief, IsTheBeginningAndEndsBetweenCharacters) {
             "x" + all_replaced(std::string(49, 'x'), "x", "ö") + "...");
 }
 
-// Whatever is as long as a book is shown by its beginning.
+// Very long text is shown by its beginning.
 TEST(Messages, ShowTheBeginningOfWhatIsLong) {
   const TemporaryFolder folder;
-  const std::string book(19'000, 'x');  // that a line of a file may hold
+  const std::string book(19'000, 'x');  // the longest line that a file may have
   const auto expect_brief = [&](const std::vector<std::string>& arguments) {
     const Ended ended = run_program(arguments, folder.path());
     EXPECT_EQ(ended.code, 2) << arguments[1].substr(0, 20);

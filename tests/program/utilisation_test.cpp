@@ -1,4 +1,4 @@
-// Tokens per second, and what devices do of their peak.
+// Tokens per second, and the share of their peak that devices reach.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -43,9 +43,9 @@ std::vector<Json> figures_of(const std::vector<std::string>& more) {
   return figures;
 }
 
-// A worker alone at half of its peak has an MFU of 50 %. Recomputing all of forward is 4/3 of the
-// work: then 37.5 % are of the model, 50 % of the hardware, and 25 % of the time computes again. Of
-// 16 workers all of it scales. A sample is 4,096 tokens.
+// A worker alone at half of its peak has an MFU of 50 %. With all of forward recomputed the work is
+// 4/3: then the MFU is 37.5 %, hardware utilisation is 50 %, and 25 % of the time is recomputation.
+// With 16 workers all three scale. A sample has 4,096 tokens.
 TEST(Utilisation, IsThePartOfThePeakThatEfficiencySays) {
   for (const auto& [recompute, mfu] : {std::pair("off", 0.5), std::pair("full", 0.375)}) {
     const std::vector<Json> cells = figures_of({"--recompute", recompute});
@@ -64,7 +64,7 @@ TEST(Utilisation, IsThePartOfThePeakThatEfficiencySays) {
   EXPECT_EQ(trained({}).out.find("HFU"), std::string::npos);
 }
 
-// Nobody knows the peak of a host without a device, and an image has no tokens.
+// The peak of a host without a device is unknown, and an image has no tokens.
 TEST(Utilisation, IsNullWhereNobodyKnowsIt) {
   const Ended ended =
       run_program({"run", "--model", "resnet50", "--throughput", "100", "--platform", "gbe-32x1",

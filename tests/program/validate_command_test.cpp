@@ -23,7 +23,7 @@ const std::string measured =
     "one,1,bsp,,100,99,fit,my notes\ntwo,2,bsp,,100,190,report,my notes\n"
     "four,4,ssp,2,100,360,report,my notes\nsix,6,asp,,100,500,report,my notes\n";
 
-// Writes the folder `name`, with these texts instead of the valid ones.
+// Writes folder `name`, with these texts in place of the valid ones.
 void write_folder(const TemporaryFolder& folder, const std::string& name,
                   const std::map<std::string, std::string>& instead = {}) {
   std::map<std::string, std::string> texts{{"platform.xml", platform_text},
@@ -73,8 +73,8 @@ TEST(Validate, FindsNoErrorWhereMeasuredEqualsSimulated) {
   EXPECT_EQ(last_line(ended.out), "rows 2 median 0.0% worst 0.0% tau 1.000");
 }
 
-// One worker exchanges nothing, so perfect scaling is what is simulated: 50 and 60, where 40 and 60
-// were measured, 25 and 0 % off.
+// One worker exchanges nothing, so perfect scaling equals the simulation: 50 and 60, where 40 and
+// 60 were measured, 25 and 0 % off.
 TEST(Validate, SaysWhatPerfectScalingAloneScores) {
   const TemporaryFolder folder;
   write_folder(folder, "theirs",
@@ -85,8 +85,8 @@ TEST(Validate, SaysWhatPerfectScalingAloneScores) {
       << ended.out;
 }
 
-// Half of the 0.16 s that a worker alone takes for 16 samples is adam's step: 28 bytes for each of
-// 1,000,500 parameters. Each of two takes half of it: 32 samples in 0.12 s.
+// adam's step takes half of the 0.16 s that a worker alone needs for 16 samples: 28 bytes for each
+// of 1,000,500 parameters. Each of two workers takes half of the step: 32 samples in 0.12 s.
 TEST(Validate, LetsPerfectScalingShardTheOptimizersStepToo) {
   const TemporaryFolder folder;
   write_folder(folder, "theirs",

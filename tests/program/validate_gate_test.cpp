@@ -27,7 +27,7 @@ class ValidationGate : public testing::Test {
   const TemporaryFolder folder_;
 };
 
-// Two workers of 100 samples/s each reach nearly 200, measured are 160: 25 % off.
+// Two workers of 100 samples/s each reach nearly 200 where 160 were measured: 25 % off.
 TEST_F(ValidationGate, IsClosedByTheWorstRow) {
   EXPECT_EQ(run({}).code, 0);
   const Ended open = run({"--max-error", "0.3", "--min-tau", "0.9"});
@@ -66,13 +66,13 @@ TEST_F(ValidationGate, RefusesWhatIsNoNumber) {
   }
 }
 
-// Half of the rows are off by 0 % and half by 25 %: their median is 12.5 %.
+// Half of the rows are 0 % off and half 25 %: their median is 12.5 %.
 TEST_F(ValidationGate, IsClosedByTheMedianOfAFolderAndOfAll) {
   EXPECT_EQ(run({"--max-median", "0.13"}).code, 0);
   const Ended closed = run({"--max-median", "0.1"});
   EXPECT_EQ(closed.code, 1);
   expect_mentions(closed.out, {"too far: v: median error is 12.", "; allowed is at most 10.0 %"});
-  // Of two folders one may be near and all of them not.
+  // One of two folders may be close although all rows together are not.
   folder_.write("near/scenario.cfg", text_of(folder_.path("v/scenario.cfg")));
   folder_.write("near/measured.csv", "workers,measured,role,source\n1,100,report,made up\n");
   const Json verdicts = Json::parse(run({"near", "--max-median", "0.1", "--json"}).out)["verdicts"];
@@ -80,7 +80,7 @@ TEST_F(ValidationGate, IsClosedByTheMedianOfAFolderAndOfAll) {
   EXPECT_EQ(verdicts[0]["verdict"], "moved");
   EXPECT_EQ(verdicts[1]["verdict"], "met");
   EXPECT_EQ(verdicts[2]["cell"], "all folders");
-  EXPECT_LT(verdicts[2]["got"].get<double>(), 1e-6);  // the middle of three
+  EXPECT_LT(verdicts[2]["got"].get<double>(), 1e-6);  // the median of three
 }
 
 class ValidationAgainstABaseline : public ValidationGate {
@@ -100,10 +100,10 @@ TEST_F(ValidationAgainstABaseline, IsOpenWhereNothingMoved) {
   const Ended ended = judged({"--json"});
   EXPECT_EQ(ended.code, 0) << ended.out;
   const Json verdicts = Json::parse(ended.out)["verdicts"];
-  EXPECT_EQ(verdicts.size(), 4U);  // two rows, their median, and that of all
+  EXPECT_EQ(verdicts.size(), 4U);  // two rows, their median, and the median of all
 }
 
-// Rows that are further off close it even where the median hides them.
+// Rows that are further off than in the baseline fail the gate even if the median hides them.
 TEST_F(ValidationAgainstABaseline, IsClosedByOneRow) {
   folder_.write("v/scenario.cfg", text_of(folder_.path("v/scenario.cfg")) + "overlap = off\n");
   folder_.write("v/measured.csv",
@@ -150,7 +150,8 @@ TEST_F(ValidationAgainstABaseline, RefusesWhatIsNone) {
   expect_mentions(same.err, {"--md base.json: is what this command reads"});
 }
 
-// GitHub shows each at its row, and what is of no file at none: `file=` without a path is none.
+// GitHub shows each at its row; a verdict without a file has no `file=`, because GitHub rejects an
+// empty path.
 TEST_F(ValidationGate, AnnotatesTheRowThatIsTooFarOff) {
   const Ended closed = run({"--max-error", "0.1", "--max-median", "0.1", "--github"});
   EXPECT_EQ(closed.code, 1);

@@ -1,5 +1,5 @@
-// Servers that answer each push: a worker pushes partition after partition of a bucket, spread over
-// all servers; each server applies what comes in the order in which it comes, and answers it.
+// Servers that answer each push: a worker pushes a bucket partition by partition, spread over all
+// servers; each server applies partitions in the order of arrival, and answers each.
 #include <algorithm>
 #include <map>
 
@@ -49,7 +49,7 @@ class Answers {
   bool cached() const { return facts_.has_cache; }
   int pieces() const { return static_cast<int>(bytes_.size()) * facts_.servers; }
 
-  // Of this worker in the platform: later where it shares the node, or its place in it, with
+  // When this worker of the platform starts: later if it shares its node, or its place in it, with
   // others.
   double starts_s(int worker) const {
     if (facts_.starts_together)
@@ -94,7 +94,7 @@ class Answers {
     }
   }
 
-  // A push of clock c is answered when every worker's of clock c - staleness is applied.
+  // A push of clock c is answered when every worker's push of clock c - staleness is applied.
   void add_answers(int worker, int iteration) {
     answers_[index(worker)].emplace_back();
     known_[index(worker)].resize(index(pieces()), 0);
@@ -116,7 +116,7 @@ class Answers {
     }
   }
 
-  // Iterations of everybody that the server has applied.
+  // The number of every worker's iterations that the server has applied.
   int of_slowest(int piece) const {
     int slowest = iterations_;
     for (const auto& of_worker : applied_) {
@@ -128,7 +128,7 @@ class Answers {
     return slowest;
   }
 
-  // A worker that has a cache begins what it knows enough for.
+  // A worker with a cache begins the iterations that it knows enough for.
   void learns(int worker, int piece, int iterations) {
     std::vector<int>& known = known_[index(worker)];
     known[index(piece)] = std::max(known[index(piece)], iterations);
@@ -151,14 +151,14 @@ class Answers {
   const Facts& facts_;
   Player player_;
   int iterations_;
-  std::vector<double> bytes_;              // of each partition, to each server
+  std::vector<double> bytes_;              // of each partition, per server
   std::vector<std::vector<Ids>> applied_;  // of each worker, by iteration and piece
   std::vector<std::vector<Ids>> answers_;
   std::vector<Ids> begins_;                  // of each worker, by iteration
-  std::vector<std::vector<int>> known_;      // to each worker, by piece: iterations of everybody
-  std::vector<int> known_to_all_;            // the least of these
-  std::map<std::pair<int, int>, Id> gates_;  // of a worker's iteration
-  std::map<Id, int> has_;                    // what an answer brings
+  std::vector<std::vector<int>> known_;      // by worker and piece: everybody's iterations
+  std::vector<int> known_to_all_;            // the minimum of these over pieces
+  std::map<std::pair<int, int>, Id> gates_;  // opens a worker's iteration
+  std::map<Id, int> has_;                    // clock that an answer brings
 };
 
 }  // namespace

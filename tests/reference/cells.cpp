@@ -38,7 +38,7 @@ std::string exact(double value) {
 
 constexpr int orders_tried = 6;
 
-// The program's, as the reference keeps them.
+// The program's channels in the form of the reference.
 std::vector<std::vector<std::vector<int>>> its_channels(const Topology& topology) {
   std::vector<std::vector<std::vector<int>>> channels;
   for (const Channel& channel : topology.channels) {
@@ -68,8 +68,8 @@ std::string in_steps(const Cell& cell) {
     facts.channels = channels_of(facts.nodes, cell.cards);
   }
   const double seconds = seconds_of(facts, iterations);
-  // SimGrid calls one moment what is within a nanosecond, and sends whole bytes: a byte of the
-  // slowest card that several share takes so long.
+  // SimGrid treats times within a nanosecond as equal, and sends whole bytes; a byte takes up to
+  // 5e-8 s on the slowest shared card.
   const double most_s = std::max(5e-8, 1e-6 * seconds / iterations);
   std::mt19937 random(1);
   facts.nudge_s = [&] { return std::generate_canonical<double, 24>(random) * most_s; };

@@ -1,4 +1,4 @@
-// One scenario, simulated in both fidelities and worked out by the reference.
+// One scenario, simulated in both fidelities and computed by the reference.
 #pragma once
 
 #include <map>
@@ -7,32 +7,33 @@
 
 namespace syncline::reference {
 
-using Words = std::map<std::string, std::string>;  // options as a user writes them
+using Words = std::map<std::string, std::string>;  // as a user writes them
 
 struct Cell {
   std::string what;      // "ps on nodes"
-  std::string kind;      // of platform
+  std::string kind;      // of the platform
   std::string platform;  // its name
   std::string size;      // "1 MB"
   Words options;         // without fidelity
-  // By worker, the number of its network card in its node: it has channels. Empty: it has one.
+  // For each worker, the number of its network card in its node; then there are channels. Empty: a
+  // single channel.
   std::vector<int> cards = {};
 };
 
 struct Outcome {
   double reference_s = 0;
-  // Where there are channels, the same with those that the program found: in which order a channel
-  // goes through the workers of one card is left open, and a tree's chains notice.
+  // The same with the program's channels, if there are any: the order in which a channel visits the
+  // workers of one card is not defined, and a tree's chains depend on it.
   double in_its_channels_s = 0;
-  // By which part of it the reference's own answer changes where pushes come a millionth of an
-  // iteration later. If by much, then some come at one moment, and whose is applied first is
-  // anybody's choice.
+  // By what share the reference's answer changes if pushes come a millionth of an iteration later.
+  // If this is large, some pushes arrive at the same moment, and the order of applying them is
+  // arbitrary.
   double undecided = 0;
   double step_s = 0;
   double flow_s = 0;
-  bool refused = false;  // the scenario has no meaning on this platform
-  bool warned = false;   // `flow` says that it may be far off
-  std::string error;     // of anything else
+  bool refused = false;  // the scenario is invalid on this platform
+  bool warned = false;   // `flow` warns that it may be far off
+  std::string error;     // any other error
 
   bool has_ended() const { return !refused && error.empty(); }
   bool is_decided() const { return undecided <= 0.0025; }
@@ -40,10 +41,11 @@ struct Outcome {
   double flow_error() const { return flow_s / reference_s - 1; }
 };
 
-// Seconds that the reference alone finds for a scenario, in a child process.
+// The reference's seconds for a scenario, from a child process.
 double reference_s(const Words& options);
 
-// The reference and each fidelity in child processes, so many at a time. Tells of each as it ends.
+// Runs the reference and each fidelity in child processes, `at_once` at a time. Reports each as it
+// ends.
 std::vector<Outcome> outcomes_of(const std::vector<Cell>& cells, int at_once);
 
 std::string file_of(const std::string& text, const std::string& end);  // temporary

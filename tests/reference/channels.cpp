@@ -8,9 +8,9 @@
 namespace syncline::reference {
 namespace {
 
-// The ways of all channels through one node: channel c comes in by card `in[c]`. The cards that
-// they go out by are searched for one channel after the other, as NCCL does: by the card of coming
-// in, if another worker has it, else by any that is left.
+// The paths of all channels through one node: channel c enters by card `in[c]`. The exit cards are
+// found for one channel after the other, as in NCCL: the card of entry if another worker has it,
+// else any card that is left.
 class Node {
  public:
   Node(std::vector<int> workers, const std::vector<int>& card_of, const std::vector<int>& in,
@@ -24,8 +24,8 @@ class Node {
 
   int out(std::size_t channel) const { return out_[channel]; }
 
-  // Round the node from the worker of coming in, so that channels are at different workers at a
-  // time.
+  // Starts at the entry worker and goes round the node, so that channels are at different workers
+  // at a time.
   std::vector<int> order(std::size_t channel) const {
     const int first = on(in_[channel]).front();
     const int last = on(out_[channel]).back();

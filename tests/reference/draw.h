@@ -1,4 +1,4 @@
-// Numbers that a seed draws.
+// Random numbers from a seed.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 namespace syncline::reference {
 namespace {
 
-// Those at the same place in their nodes.
+// The ranks at the same place in their nodes.
 std::vector<int> across(const Facts& facts, int rank) {
   const std::vector<int>& local = facts.nodes[index(facts.node_of[index(rank)])];
   const auto place = std::ranges::find(local, rank) - local.begin();
@@ -45,7 +45,7 @@ class Writer {
     if (steps > 0)
       append_ring(parts, ranks, rank_, steps, bytes);
   }
-  // n - 1 rounds, each further round the circle than the last.
+  // n - 1 rounds, each to a rank one further round the circle.
   void to_all(double bytes) {
     for (int far = 1; far < n_; ++far)
       parts.emplace_back(
@@ -78,8 +78,9 @@ class Writer {
     decode(1 / m, n_);
   }
 
-  // Of n that is no power of two, the first ranks form pairs, so that a power of two is left. Calls
-  // middle(place, rank_at, power) for those who stay; `keeps`: the place in a pair of who does.
+  // If n is not a power of two, the first ranks form pairs so that a power of two remains. Calls
+  // middle(place, rank_at, power) for those that remain; `keeps`: the place in a pair of the one
+  // that does.
   template <class Middle>
   void in_pairs(int keeps, double before, double after, Middle middle) {
     const auto power = static_cast<int>(std::bit_floor(static_cast<unsigned>(n_)));
@@ -115,13 +116,14 @@ class Writer {
       const int pairs = n_ - power;
       for (int far = 1; far < power; far *= 2) {
         const int first = place / far * far;
-        const int two = std::clamp(pairs - first, 0, far);  // who bring another's message too
+        const int two = std::clamp(pairs - first, 0, far);  // these bring another's message, too
         swap(rank_at(place ^ far), message_.bytes * (far + two));
       }
     });
   }
 
-  // The odd one of two gives its list to the even one, who merges; then the next two of these.
+  // The odd rank of two gives its list to the even one, which merges; then pairs of those that
+  // merged.
   void gtopk() {
     const auto power = static_cast<int>(std::bit_floor(static_cast<unsigned>(n_)));
     const int pairs = n_ - power;
@@ -160,7 +162,7 @@ class Writer {
   Parts parts;
 
  private:
-  std::uint64_t values(double part) const {  // of the largest of parts that are cut evenly
+  std::uint64_t values(double part) const {  // of the largest of evenly cut parts
     return static_cast<std::uint64_t>(
         std::ceil(static_cast<double>(message_.values) * part - 1e-6));
   }
@@ -172,9 +174,9 @@ class Writer {
   int n_;
 };
 
-// Two trees over nodes, each of half of the bytes, with the workers of a node as a chain behind the
+// Two trees over nodes, each with half of the bytes; the workers of a node form a chain behind the
 // one in the tree. A chunk goes up from a rank at level l in round chunk + l, and comes down to it
-// in round chunk + 2 top - l - 1. While all are busy, the rounds are one phase that all begin
+// in round chunk + 2 top - l - 1. While all ranks are busy, the rounds are one phase that all begin
 // together.
 void Writer::tree() {
   const std::vector<std::vector<int>>& in_order = facts_.nodes_in(channel_);
@@ -189,7 +191,7 @@ void Writer::tree() {
       std::max(1, static_cast<int>(std::ceil(std::floor(message_.bytes / 2) / facts_.chunk_bytes)));
   const double bytes = message_.bytes / 2 / chunks;
 
-  std::map<int, Round> rounds;  // that this rank has something to do in
+  std::map<int, Round> rounds;  // in which this rank takes part
   for (const bool first : {true, false}) {
     const auto label_of = [&](int node) {
       if (first)
@@ -198,12 +200,12 @@ void Writer::tree() {
     };
     const auto chain_of = [&](int node) {
       std::vector<int> chain = in_order[index(node)];
-      // On one rail: channels go through every second node backwards.
+      // On one rail: channels visit every second node backwards.
       if (first == (facts_.channel_count() > 1 && node % 2 == 1))
         std::ranges::reverse(chain);
       return chain;
     };
-    // By child: who is above it, and its level.
+    // For each child: its parent, and its level.
     for (int node = 0; node < nodes; ++node) {
       const std::vector<int> chain = chain_of(node);
       for (int place = 0; place < static_cast<int>(chain.size()); ++place) {
@@ -243,7 +245,7 @@ int above(int label, int n) {
   int first = 1;
   int last = n;
   for (int parent = 0;;) {
-    int root = first;  // of what is left: the label with most trailing zeros
+    int root = first;  // root of the rest: the label with most trailing zeros
     for (int other = first; other <= last; ++other)
       if (std::countr_zero(static_cast<unsigned>(other)) >
           std::countr_zero(static_cast<unsigned>(root)))

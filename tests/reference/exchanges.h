@@ -5,15 +5,15 @@
 
 namespace syncline::reference {
 
-// What a worker does to average one bucket with the exchange of these facts; of several channels,
-// its share of the bucket in this one.
+// What a worker does to average one bucket with the exchange in these facts; with several channels,
+// for the channel's share of the bucket.
 Parts parts_of(const Facts& facts, const Message& message, int rank, int channel = 0);
 
-// All workers, in the order in which the channel goes through them.
+// All workers, in the order in which the channel visits them.
 std::vector<int> ring_of(const Facts& facts, int channel);
 
-// The node above in the tree over 1 .. n in which every label is between those on its left and
-// right, and the label with most trailing zeros of any range is above the others; 0: it is the
+// The parent of a node in the tree over 1 .. n in which every label lies between those on its left
+// and right, and the label with most trailing zeros in any range is above the others; 0: it is the
 // root.
 int above(int label, int n);
 

@@ -11,8 +11,8 @@ namespace {
 using Id = Happenings::Id;
 using Ids = std::vector<Id>;
 
-// One communication stream per worker, first in, first out, in which channels work on a bucket side
-// by side; servers have one per stage.
+// Each worker has one communication stream, first in, first out, on which channels process a bucket
+// side by side; servers have one stream per stage.
 class Averages {
  public:
   Averages(Happenings& happenings, const Facts& facts)
@@ -30,7 +30,7 @@ class Averages {
       Ids ends;
       for (int channel = 0; channel < facts_.channel_count(); ++channel)
         ends.push_back(player_.play(parts_of(facts_, message, worker, channel), worker,
-                                    -1 - channel, begin));  // beside those of stages
+                                    -1 - channel, begin));  // distinct from those of stages
       streams_[index(worker)] = happenings_.when_all(ends);
     }
     return streams_;

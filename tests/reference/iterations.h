@@ -5,8 +5,8 @@
 
 namespace syncline::reference {
 
-// Until the last worker has done so many iterations in which all average their gradients or, after
-// `local_steps` steps alone, their parameters.
+// Seconds until the last worker has done `iterations` iterations in which all average their
+// gradients or, after `local_steps` local steps, their parameters.
 double averaging_s(const Facts& facts, int iterations);
 
 // The same with servers that answer each push: `asp` (Dean et al. 2012) and `ssp` (Ho et al. 2013).
@@ -16,7 +16,7 @@ double serving_s(const Facts& facts, int iterations);
 // by PyTorch FSDP (Zhao et al. 2023).
 double sharding_s(const Facts& facts, int iterations);
 
-// Whichever of these the facts are about.
+// The function above that fits the facts.
 double seconds_of(const Facts& facts, int iterations);
 
 }  // namespace syncline::reference

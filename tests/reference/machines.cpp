@@ -11,7 +11,7 @@ struct KindOfNode {
   int nodes, gpus, cards;
 };
 
-// One kind of nodes, or two; at most 24 GPUs in all.
+// One or two kinds of nodes; at most 24 GPUs in all.
 std::vector<KindOfNode> drawn_nodes(Draw& draw) {
   for (;;) {
     std::vector<KindOfNode> kinds(draw.one_of<std::size_t>({1, 1, 2}));
@@ -31,10 +31,10 @@ std::vector<KindOfNode> drawn_nodes(Draw& draw) {
 
 struct Network {
   std::string words;
-  bool is_narrow = false;  // no wider than a card, so that a second one carries no more
+  bool is_narrow = false;  // as narrow as a card: a second card carries no more
 };
 
-// One network, leaf switches whose ways up may be too narrow, or two sites on a line.
+// A single network, leaf switches with possibly narrow uplinks, or two sites joined by a line.
 Network drawn_network(Draw& draw, const std::vector<KindOfNode>& kinds) {
   const double times = draw.one_of<double>({1, 1.5, 2, 3, 4});
   const std::string over = ":oversubscription=" + std::to_string(times);
@@ -58,7 +58,7 @@ Cell drawn_machine(std::uint64_t seed) {
       {"1 MB", model_file({250'000})},
       {"100 MB", model_file({25'000'000})},
       {"100 MB in 4", model_file({1'000'000, 9'000'000, 5'000'000, 10'000'000})}};
-  Draw draw(1000 * seed);  // one that begins a draw later would draw the same
+  Draw draw(1000 * seed);  // seeds 1 apart would share draws
   const std::vector<KindOfNode> kinds = drawn_nodes(draw);
   const std::string rate = draw.one_of<std::string>({"100Gbps", "200Gbps", "400Gbps"});
   const std::string what = draw.one_of<std::string>({"ring", "tree", "fsdp"});
@@ -77,7 +77,7 @@ Cell drawn_machine(std::uint64_t seed) {
   const Network network = drawn_network(draw, kinds);
   if (network.is_narrow)
     std::ranges::fill(cell.cards, 0);
-  // A slot that is wider than a card, so that it is cards that bind.
+  // A slot wider than a card, so that cards are the limit.
   cell.platform = "dgx:pcie=200GBps:gpus=" + gpus + ":cards=" + cards + network.words;
   cell.options = {{"platform", cell.platform}, {"model", model},    {"batch", "1"},
                   {"throughput", "1e6"},       {"iterations", "2"}, {"warmup", "0"}};

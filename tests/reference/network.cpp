@@ -111,14 +111,14 @@ void Happenings::happened(Id id) {
       begun_.push_back(later);
 }
 
-// All flows grow together; where a link is full, or a flow as fast as it can be, what it holds
-// stops growing, and the others go on.
+// All flows grow together; when a link is full, or a flow at its own limit, the flows concerned
+// stop growing, and the others go on.
 void Happenings::share() {
   std::vector<double> left_Bps = link_Bps_;
   std::vector<std::vector<std::size_t>> on_link(link_Bps_.size());
   std::vector<int> growing(link_Bps_.size());
   std::vector<std::size_t> used;
-  std::vector<std::size_t> limited;  // flows with a limit of their own
+  std::vector<std::size_t> limited;  // flows with their own limit
   for (std::size_t f = 0; f < flows_.size(); ++f) {
     flows_[f].Bps = -1;
     if (flows_[f].way->flow_Bps < never)
@@ -163,7 +163,7 @@ void Happenings::share() {
   }
   for (Flow& flow : flows_)
     if (flow.Bps < 0)
-      flow.Bps = never;  // it crosses nothing
+      flow.Bps = never;  // crosses no links
 }
 
 void Happenings::run() {
@@ -172,7 +172,7 @@ void Happenings::run() {
     if (happenings_[at_index(id)].waits_for == 0)
       begun_.push_back(id);
   for (;;) {
-    for (std::size_t i = 0; i < begun_.size(); ++i)  // which grows meanwhile
+    for (std::size_t i = 0; i < begun_.size(); ++i)  // grows during the loop
       begin(Id(begun_[i]));
     begun_.clear();
     if (flows_changed_)
@@ -183,7 +183,8 @@ void Happenings::run() {
       next_s = std::min(next_s, now_s_ + flow.left / flow.Bps);
     if (next_s == never)
       break;
-    // What ends within a rounding error ends together, or symmetric flows would take turns.
+    // Flows that end within a rounding error end together; otherwise symmetric flows would
+    // alternate.
     const double together_s = 1e-12 * next_s;
     const double step_s = next_s - now_s_;
     std::vector<Id> ended;

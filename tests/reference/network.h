@@ -1,6 +1,6 @@
-// What the reference knows of time: happenings that wait for one another, and messages that share
-// links. Nothing here comes from sim/engine/ or SimGrid: rates are by water filling, so that links
-// are shared as the textbook (Bertsekas and Gallager, Data Networks, 6.5.2) says.
+// The reference's model of time: events that wait for each other, and messages that share links.
+// Independent of sim/engine/ and SimGrid: rates follow from water filling, so that links are shared
+// as in the textbook (Bertsekas and Gallager, Data Networks, 6.5.2).
 #pragma once
 
 #include <functional>
@@ -8,17 +8,17 @@
 
 namespace syncline::reference {
 
-// From one host to another.
+// The route from one host to another.
 struct Way {
   double latency_s = 0;
-  double flow_Bps = 0;     // what links that share nothing leave to each flow by itself
+  double flow_Bps = 0;     // limit of each flow from links that share nothing
   std::vector<int> links;  // shared by all flows that cross them
   bool same_host = false;  // nothing is sent
 };
 
-// A graph of happenings: each begins when all that it needs have happened. A message is two of
-// them: a flow, which ends when its sender has injected it, and a delay of the way's latency, which
-// ends when it has arrived, whether anybody looks for it or not.
+// A graph of events ("happenings"): each begins when all that it requires have happened. A message
+// is two of them: a flow, which ends when its sender has injected it, and a delay of the route's
+// latency, which ends with its arrival, even if nobody is waiting.
 class Happenings {
  public:
   using Id = int;
@@ -27,17 +27,17 @@ class Happenings {
 
   Id when_all(const std::vector<Id>& needs = {});
   Id delay(Id after, double seconds);
-  Id flow(Id after, const Way& way, double bytes);  // the way must live as long as this
-  // Seconds of something that does one thing at a time, first come, first served.
+  Id flow(Id after, const Way& way, double bytes);  // `way` must outlive this object
+  // An activity of `seconds` on something that does one thing at a time, first come, first served.
   Id turn(Id after, int of, double seconds);
   void require(Id later, Id earlier);
-  // Does not happen before it is let go, once, when told of something.
+  // An event that does not happen before let_go() is called, once, from a tell() function.
   Id held();
   void let_go(Id id);
-  // Calls this when it happens, before what needs it begins.
+  // Calls `told` when the event happens, before anything that requires it begins.
   void tell(Id id, std::function<void()> told);
 
-  // Until nothing is left to happen. Throws std::logic_error if something waits for ever.
+  // Runs until nothing is left. Throws std::logic_error if something waits for ever.
   void run();
   double now_s() const { return now_s_; }
   double at(Id id) const { return happenings_[static_cast<std::size_t>(id)].at_s; }
@@ -68,9 +68,9 @@ class Happenings {
   std::vector<double> link_Bps_;
   std::vector<Happening> happenings_;
   std::vector<std::pair<Id, std::function<void()>>> told_;
-  std::vector<Id> begun_;                      // to be begun at this moment
-  std::vector<std::pair<double, Id>> alarms_;  // a heap: delays and turns that will end
-  std::vector<std::vector<Id>> queues_;        // of each thing that takes turns; the first is on
+  std::vector<Id> begun_;                      // to begin at this moment
+  std::vector<std::pair<double, Id>> alarms_;  // heap: ends of delays and turns
+  std::vector<std::vector<Id>> queues_;        // for things that take turns; the first is active
   std::vector<Flow> flows_;
   bool flows_changed_ = false;
   double now_s_ = 0;

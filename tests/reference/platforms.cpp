@@ -9,7 +9,7 @@ namespace {
 
 using Sharing = PlatformTree::Sharing;
 
-// Machines for servers, each with a card to these links.
+// Machines for servers, each with a card connected to these links.
 int add_servers(PlatformTree& tree, Draw& draw, double Bps, double latency_s,
                 const std::vector<int>& above = {}) {
   const int servers = draw.one_of<int>({1, 2, 3, 4});
@@ -21,7 +21,8 @@ int add_servers(PlatformTree& tree, Draw& draw, double Bps, double latency_s,
   return servers;
 }
 
-// Nodes of so many workers each, joined by a bus, with one card and sometimes a host of their own.
+// Nodes with these numbers of workers, joined by a bus, with one card and sometimes a host of their
+// own.
 void add_nodes(PlatformTree& tree, Draw& draw, const std::vector<int>& sizes, double nic_Bps,
                double latency_s, const std::vector<int>& above = {}) {
   static constexpr double bus_to_nic = 4;
@@ -73,7 +74,8 @@ int other_way_up_than_down(PlatformTree& tree, Draw& draw) {
   return add_servers(tree, draw, down_Bps, 1e-5);
 }
 
-// Each worker has a card of its own, to the switch of its place in the node; switches are joined.
+// Each worker has its own card, connected to the switch for its place in the node; switches are
+// joined.
 int rails(PlatformTree& tree, Draw& draw) {
   const int nodes = draw.one_of<int>({2, 3, 4});
   const int m = draw.one_of<int>({2, 4});
@@ -92,7 +94,7 @@ int rails(PlatformTree& tree, Draw& draw) {
   return add_servers(tree, draw, nic_Bps, 5e-6);
 }
 
-// Two buses in a node, two workers on each, which meet at the root complex before the card.
+// Two buses per node with two workers each, which meet at the root complex before the card.
 int pcie_trees(PlatformTree& tree, Draw& draw) {
   const int nodes = draw.one_of<int>({2, 3, 4});
   const double nic_Bps = draw.card_Bps();

@@ -1,4 +1,4 @@
-// Awkward platforms, drawn by a seed.
+// Awkward platforms, drawn from a seed.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@ struct Drawn {
   std::string kind;  // "rails", "two sites"
   std::string name;  // "rails-13"
   std::string xml;
-  int servers = 0;  // hosts for them
+  int servers = 0;  // hosts for servers
 };
 
 const std::vector<std::string>& kinds_of_platforms();
 Drawn drawn_platform(const std::string& kind, std::uint64_t seed);
 
-// A platform by hand: a tree whose leaves are hosts.
+// A platform built by hand: a tree whose leaves are hosts.
 class PlatformTree {
  public:
   enum class Sharing { split, shared, fatpipe };
-  // Each way alike; returns its number.
+  // A link that is equal in both directions; returns its number.
   int link(double Bps, double latency_s, Sharing sharing = Sharing::split);
-  // With other bandwidth on the way up than on the way down.
+  // A link with different bandwidths up and down.
   int link_of_two(double up_Bps, double down_Bps, double latency_s);
   // `up`: links from the host to the root. Hosts of one node that have `inner` links use these
-  // between them. Role: worker, host or server; a server is of no node.
+  // among themselves. Role: worker, host or server; a server belongs to no node.
   void host(const std::string& role, int node, std::vector<int> up, std::vector<int> inner = {});
-  // What crosses the root crosses this, too.
+  // A link that everything crossing the root also crosses.
   void core(int link) { core_ = link; }
   std::string xml() const;
 

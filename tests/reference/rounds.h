@@ -1,4 +1,4 @@
-// What one rank does in one exchange, round by round, and how ranks that do so become happenings.
+// What one rank does in one exchange, round by round, and how ranks turn that into events.
 #pragma once
 
 #include <map>
@@ -12,16 +12,16 @@
 
 namespace syncline::reference {
 
-// It sends all of these at once. The next begins when they are injected, and when one message of
-// each of the others has arrived. A message sets out when both of its ranks have come to it (a
-// rendezvous), unless the receiver has room for it before: in a ring, whose ranks have met.
+// The rank sends all of `sends` at once. The next round begins when they are injected, and when one
+// message from each of `receives` has arrived. A message starts when both of its ranks have reached
+// it (a rendezvous), unless the receiver already has room for it: in a ring, whose ranks have met.
 struct Round {
-  std::vector<std::pair<int, double>> sends;  // to whom, and bytes
-  std::vector<int> receives;                  // from whom
+  std::vector<std::pair<int, double>> sends;  // receiver and bytes
+  std::vector<int> receives;                  // senders
   bool has_room = false;
 };
 
-struct Meeting {  // goes on when all of these have come
+struct Meeting {  // passed when all of these have come
   std::vector<int> ranks;
 };
 
@@ -39,23 +39,23 @@ class Player {
  public:
   Player(Happenings& happenings, const Facts& facts) : happenings_(happenings), facts_(facts) {}
 
-  // When this rank has done all this, if it begins then. Messages between two ranks are taken in
-  // the order in which they are sent, in each `channel` by itself.
+  // The event that this rank has done all parts, if it begins at `begin`. Messages between two
+  // ranks are matched in the order of sending, for each `channel` separately.
   Happenings::Id play(const Parts& parts, int rank, int channel, Happenings::Id begin);
-  // Injected; and when it arrives.
+  // Returns the events of injection and of arrival.
   std::pair<Happenings::Id, Happenings::Id> send(int from, int to, double bytes,
                                                  Happenings::Id begin);
 
  private:
   struct Box {
-    std::vector<Happenings::Id> awaited;  // when the receiver has come to the n-th
+    std::vector<Happenings::Id> awaited;  // when the receiver reaches the n-th message
     std::vector<Happenings::Id> arrivals;
     std::size_t sent = 0;
     std::size_t taken = 0;
   };
   struct Met {
     std::vector<Happenings::Id> meetings;
-    std::map<int, std::size_t> been;  // of each rank
+    std::map<int, std::size_t> been;  // how far each rank has come
   };
   Happenings::Id nth(std::vector<Happenings::Id>& ids, std::size_t n);
 

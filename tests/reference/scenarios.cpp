@@ -51,7 +51,8 @@ std::vector<Choice> choices(int servers) {
   return all;
 }
 
-// Who waits for nobody starts when it likes, and is itself after some iterations.
+// Workers that do not wait for each other start at different times, and need some iterations to
+// settle.
 std::string iterations_of(const Choice& choice) {
   const bool averages = !choice.options.contains("schedule") ||
                         choice.options.at("schedule") == "local-sgd" ||
@@ -59,7 +60,7 @@ std::string iterations_of(const Choice& choice) {
   return averages ? "2" : "8";
 }
 
-// Costs that are small beside what moves.
+// Costs that are small compared with transfers.
 std::string cost_table() {
   std::string text =
       "# device: made up for the reference\n# provenance: modelled\n"
@@ -111,12 +112,13 @@ std::vector<Cell> drawn_cells(const Drawn& drawn) {
   return cells;
 }
 
-// The fastest and slowest models that have a measured speed on the platform's device, or ours.
+// The fastest and slowest models that have a measured speed on the platform's device, or else a
+// given one.
 std::vector<Cell> shipped_cells() {
   struct Shipped {
     std::string name;
     std::vector<std::string> models;
-    std::string throughput;  // where there is no measured one
+    std::string throughput;  // if none was measured
     int workers = 16;
   };
   static const std::vector<Shipped> platforms = {{"fat-tree-1024", {"vgg19", "resnet50"}, "1500"},

@@ -49,7 +49,7 @@ Id Servers::send_all(int from, Id begin, int first, std::vector<Ids>& arrivals,
 
 void Servers::pass_servers(double bytes, Ids& done) {
   const int workers = facts_.workers();
-  const auto part_of = [&](int worker) {  // of the worker, to or from each server
+  const auto part_of = [&](int worker) {  // of a worker's bytes, to or from each server
     const std::size_t m = facts_.nodes[index(facts_.node_of[index(worker)])].size();
     return bytes / facts_.servers / (facts_.aggregate ? static_cast<double>(m) : 1.0);
   };

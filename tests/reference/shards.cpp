@@ -9,8 +9,8 @@ namespace {
 
 using Id = Happenings::Id;
 
-// What one worker does, in its order: collectives follow each other on a stream, those between
-// nodes on another.
+// One worker's actions in order: collectives follow each other on one stream, those between nodes
+// on another.
 class Sharer {
  public:
   Sharer(Happenings& happenings, Player& player, const Facts& facts, int worker)
@@ -56,7 +56,7 @@ class Sharer {
   }
 
   void forward() {
-    int unasked = facts_.shards_parameters ? units_ : 0;  // the last bucket is of the first layers
+    int unasked = facts_.shards_parameters ? units_ : 0;  // the last bucket holds the first layers
     for (int unit = units_ - 1; unit >= 0; --unit) {
       while (unasked > 0 && unasked >= unit - facts_.prefetch + 1)
         gather(--unasked);
@@ -86,7 +86,7 @@ class Sharer {
     return player_.play(parts, worker_, channel, begin);
   }
 
-  // One way round the rings of the group, which have a share each.
+  // One pass round the rings of the group, each of which carries a share.
   Id in_group(double bytes) {
     const Id begin = happenings_.when_all({now_, inside_});
     std::vector<Id> ends;
@@ -120,10 +120,10 @@ class Sharer {
   const Facts& facts_;
   int worker_;
   int units_;
-  std::vector<int> group_, peers_;  // where shards are in nodes
-  Id now_;                          // it has computed
-  Id inside_, between_;             // the streams are free
-  std::vector<Id> here_;            // by unit: its parameters have come
+  std::vector<int> group_, peers_;  // if shards are within nodes
+  Id now_;                          // its computation so far
+  Id inside_, between_;             // when the streams are free
+  std::vector<Id> here_;            // by unit: arrival of its parameters
 };
 
 }  // namespace

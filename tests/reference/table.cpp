@@ -23,7 +23,7 @@ struct Asked {
   int seeds = 4;
   std::set<std::string> kinds, exchanges, sizes;  // empty: all
   std::string csv;
-  Words set;  // options of all cells
+  Words set;  // options set in all cells
   bool drawn = true;
   bool shipped = true;
   int jobs = 2;
@@ -99,7 +99,8 @@ std::string word(const Cell& cell, const std::string& option) {
   return given == cell.options.end() ? "" : given->second;
 }
 
-// Of two exchanges that do the same, which is faster? Where the reference tells them apart by 3 %.
+// Of two exchanges that do the same, which is faster? Only where the reference's answers differ by
+// 3 %.
 void print_rankings(const std::vector<Cell>& cells, const std::vector<Outcome>& outcomes) {
   std::map<std::vector<std::string>, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < cells.size(); ++i)

@@ -1,4 +1,4 @@
-// What continuous integration runs.
+// The content of the continuous-integration script.
 #include <gtest/gtest.h>
 
 #include "tests/repo/commands.h"
@@ -6,7 +6,8 @@
 namespace syncline {
 namespace {
 
-// Without them CMake would leave out the fuzzers, and the sanitizers' build would not be one.
+// Without these packages CMake would leave out the fuzzers, and the sanitizer build would not be
+// one.
 TEST(Ci, InstallsTheCompilerOfItsSanitizersAndFuzzers) {
   std::string all;
   for (const std::string& line : lines_of(root / ".ci/run"))
@@ -15,14 +16,15 @@ TEST(Ci, InstallsTheCompilerOfItsSanitizersAndFuzzers) {
   for (const char* what : {" clang ", " lld ", " libomp-dev ", "install_packages\n",
                            "cmake --preset asan\n", "tests/fuzz/run.sh"})
     EXPECT_NE(all.find(what), std::string::npos) << what;
-  // Every kind of test but those that start Slurm or a browser, or stop and crowd processes.
+  // Every kind of test except those that start Slurm or a browser, or that stop processes or run
+  // many of them.
   for (const char* kind : {"unit", "program", "golden", "repo", "kernels"})
     EXPECT_TRUE(std::ranges::any_of(lines_of(root / ".ci/run"), [&](const std::string& line) {
       return line.starts_with("ctest --preset asan") && line.find(kind) != std::string::npos;
     })) << kind;
 }
 
-// A package of npm may bring commands that its installation runs.
+// Installing a package of npm may run commands that the package brings.
 TEST(Ci, NpmRunsNoScriptsOfPackages) {
   const std::string ci = "npm ci", sealed = "--ignore-scripts";
   int found = 0;

@@ -1,4 +1,4 @@
-// What tests of READMEs and packages do with files and shells.
+// Helpers with files and shells for tests of READMEs and packages.
 #pragma once
 
 #include <cstdio>
@@ -20,7 +20,7 @@ inline std::vector<std::string> lines_of(const std::filesystem::path& path) {
   return lines;
 }
 
-// What a command prints, errors too.
+// A command's output, including errors.
 inline std::string output_of(const std::string& command, int& status) {
   std::string text;
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
@@ -38,8 +38,8 @@ inline std::string succeeds(const std::string& command) {
   return text;
 }
 
-// Python 3 itself, not a wrapper of it that PATH may have first and that takes a second to start;
-// empty where there is none.
+// Python 3 itself, not a wrapper that may come first on PATH and takes a second to start; empty if
+// there is none.
 inline const std::string& python3() {
   static const std::string path = [] {
     int status = 0;

@@ -26,7 +26,7 @@ TEST(Data, EveryModelSumsToItsDeclaredTotal) {
   const std::vector<std::string> names = names_in("models", ".csv");
   EXPECT_GE(names.size(), 16u);
   for (const std::string& name : names) {
-    // read_model compares with the header, if there is one; this test checks that there is one.
+    // read_model compares with the header if there is one; this test checks that there is one.
     const std::string path = (root / "models" / (name + ".csv")).string();
     EXPECT_GT(read_model(path).parameters(), 0u) << name;
     EXPECT_EQ(std::system(("grep -q '^# parameters: ' " + path).c_str()), 0) << name;
@@ -34,7 +34,7 @@ TEST(Data, EveryModelSumsToItsDeclaredTotal) {
   }
 }
 
-// 4 s^2 d for each block, of s tokens and queries d wide: scores and their weighted sum.
+// 4 s^2 d for each block, with s tokens and queries d wide: scores and their weighted sum.
 TEST(Data, AttentionIsAPartOfTheRowsOfATransformer) {
   const auto attention_of = [](const std::string& model) {
     const Csv csv = read_csv((root / "models" / (model + ".csv")).string());
@@ -52,7 +52,7 @@ TEST(Data, AttentionIsAPartOfTheRowsOfATransformer) {
   EXPECT_EQ(attention_of("llama-3-8b"), 32 * 4.0 * 8192 * 8192 * 4096);  // its keys are narrower
 }
 
-// Its sizes are those of the formats that `data` reads, and it looks at what a folder has.
+// The script knows the sizes of the formats that `data` reads, and lists what a folder has.
 TEST(Data, TheScriptSaysWhereImagesAreAndWhichAreThere) {
   const std::string script = "python3 " + (root / "models/data/images.py").string();
   const std::string said = succeeds(script);
@@ -111,7 +111,7 @@ TEST(Data, EveryCostTableLoadsAndHasTheProvenanceOfItsName) {
   }
 }
 
-// What is begun in a second at most, with nothing contracted, is half of the peak.
+// Without contraction, the operations that can be issued per second are half of the peak.
 TEST(Data, ModelledCostTablesAndDevicesHaveOnePeak) {
   for (const std::string& name : names_in("kernels/profiles", ".csv")) {
     if (!name.ends_with("-modelled"))
@@ -123,7 +123,7 @@ TEST(Data, ModelledCostTablesAndDevicesHaveOnePeak) {
   }
 }
 
-// Both say what triad reaches where somebody measured it.
+// Both use what triad reaches on devices where it was measured.
 TEST(Data, ModelledCostTablesAndDevicesHaveOneStream) {
   int streams = 0;
   for (const std::string& name : names_in("kernels/profiles", ".csv")) {
@@ -155,7 +155,7 @@ TEST(Data, GeneratorsWriteTheFilesOfTheRepository) {
     }
 }
 
-// sim/problems/README.md has a row for each problem of ours.
+// sim/problems/README.md has a row for each registered problem.
 TEST(Data, DefaultsOfEveryProblemAreInTheTable) {
   const std::string readme = text_of((root / "sim/problems/README.md").string());
   for (const auto& [name, problem] : Registered<Problem>::all()) {

@@ -1,4 +1,4 @@
-// The experiments that learn: each has its command, its figure and one screen about it.
+// The experiments that learn: each has a command, a figure and at most one screen of text.
 #include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST_P(Experiment, HasACommandAFigureAndAScreenOfText) {
   EXPECT_TRUE(has_line(lines_of(root / "README.md"), "experiments/" + GetParam()));
 }
 
-// What a few thousand values do without momentum says little of millions with it.
+// Results with a few thousand values and without momentum say little about millions with momentum.
 TEST(Verdicts, OfCompressionSayOfHowManyValuesAndWithoutMomentum) {
   for (const char* name : {"topk-contraction", "error-feedback"}) {
     std::vector<std::string> verdicts;

@@ -1,4 +1,4 @@
-// models/from_torch.py, where PyTorch is installed (python3-torch: 0.6 GB, so CI does not), on the
+// models/from_torch.py, if PyTorch is installed (python3-torch: 0.6 GB, so not in CI), on the
 // modules of tests/repo/fixtures/networks.py.
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace syncline {
 namespace {
 
-// The interpreter that has PyTorch: Debian's may not be the first in PATH.
+// The interpreter that has PyTorch: Debian's may not be first on PATH.
 std::string interpreter() {
   for (const std::string& python : {python3(), std::string("/usr/bin/python3")})
     if (std::system((python + " -W ignore -c 'import torch' >/dev/null 2>&1").c_str()) == 0)
@@ -34,8 +34,8 @@ class FromTorch : public testing::Test {
     from_torch = python + script + networks;
     from_file = python + script;
   }
-  // Header and rows of a model of networks.py, or of a file and its function; what is said beside
-  // it.
+  // Header and rows of a model of networks.py, or of a file and a function in it; messages go to
+  // said.txt.
   std::vector<std::string> table(const std::string& function, const std::string& input = "16x64") {
     succeeds("(" + (function.find(':') > 0 ? from_file : from_torch) + function + " --input " +
              input + " > " + folder_.path("mine.csv") + " 2> " + folder_.path("said.txt") + ")");
@@ -68,14 +68,15 @@ TEST_F(FromTorch, ResNet50IsThatOfModelsRowByRow) {
     row = without_last_field(row);
   }
   EXPECT_EQ(rows, rows_of(lines_of(root / "models/resnet50.csv")));
-  // Nearly twice the 11.1 million values that its convolutions make (Radosavovic et al. 2020): what
-  // normalisations read, and what convolutions do.
+  // Nearly twice the 11.1 million values that its convolutions make (Radosavovic et al. 2020):
+  // inputs of normalisations and of convolutions.
   EXPECT_NEAR(kept, 2 * 21.9e6, 0.1e6);
   succeeds(std::string(SYNCLINE_PROGRAM) +
            " explain --platform two-hosts --throughput 300 --model " + folder.path("mine.csv"));
 }
 
-// 16 tokens of 32 features: 4 x 16 x 16 x 32 of attention, behind it; the tied head's work is last.
+// 16 tokens of 32 features: 4 x 16 x 16 x 32 of attention, counted with the tensor after it; the
+// work of the tied head is last.
 TEST_F(FromTorch, AttentionIsCountedWrittenOutAndAsPyTorchsModule) {
   for (const auto& [function, projection] : std::map<std::string, std::string>{
            {"written_out", "out"}, {"own_module", "attention.out_proj"}}) {
@@ -101,7 +102,7 @@ TEST_F(FromTorch, AttentionIsCountedWrittenOutAndAsPyTorchsModule) {
   }
 }
 
-// Six tensors, in the order in which backward comes to them: a trace that is a model.
+// Six tensors, in the order in which backward reaches them: a trace that can be read as a model.
 TEST_F(FromTorch, WhatItMeasuresIsAModel) {
   const TemporaryFolder folder;
   succeeds("(" + from_torch + ":written_out --input 16:int --measure 4 > " +
@@ -129,8 +130,9 @@ TEST_F(FromTorch, WeightsThatAFunctionIsCalledWithAreUsed) {
   EXPECT_TRUE(said().empty()) << said()[0];
 }
 
-// 2 x 16 x 64 x 64 of the linear map, whoever makes its matrix: a mask, a norm and a direction, or
-// a sum with a product of rank 4 (2 x 64 x 4 x 64 more, of which the frozen matrix is no row).
+// 2 x 16 x 64 x 64 of the linear map, however its matrix is made: by a mask, a norm and a
+// direction, or a sum with a product of rank 4 (2 x 64 x 4 x 64 more; the frozen matrix has no
+// row).
 TEST_F(FromTorch, WeightsMadeOfOthersAreFollowed) {
   const std::map<std::string, std::pair<std::string, std::string>> networks{
       {":Masked", {"4160", "131072"}},
@@ -143,8 +145,8 @@ TEST_F(FromTorch, WeightsMadeOfOthersAreFollowed) {
   }
 }
 
-// 16 steps of a cell: 16 x 2 x (8,192 + 4,096), on its own two matrices. Written out by einsum: 2 x
-// 16 x 64 x 64, and 2 x 4 x 16 x 16 x 16 twice, then 2 x 16 x 64 x 8.
+// 16 steps of a cell: 16 x 2 x (8,192 + 4,096), on its two matrices. Written with einsum: 2 x 16 x
+// 64 x 64, and 2 x 4 x 16 x 16 x 16 twice, then 2 x 16 x 64 x 8.
 TEST_F(FromTorch, StepsOfACellAndSumsByIndexAreCounted) {
   std::vector<std::string> rows = rows_of(table(":Cell"));
   EXPECT_EQ(without_last_field(rows[1]), "cell.weight_ih,8192,262144");
@@ -154,7 +156,7 @@ TEST_F(FromTorch, StepsOfACellAndSumsByIndexAreCounted) {
   EXPECT_TRUE(rows[2].starts_with("out,512,81920,65536,")) << rows[2];
 }
 
-// Projections 2 x 16 x 16,384, and 4 x 16 x 16 x 64 of pairs, however it is called.
+// Projections 2 x 16 x 16,384, and 4 x 16 x 16 x 64 for pairs, however attention is called.
 TEST_F(FromTorch, AttentionIsCountedByKeywordAndByItsFunction) {
   for (const char* function : {":ByKeyword", ":ByFunction"}) {
     const std::vector<std::string> lines = table(function);
@@ -170,7 +172,7 @@ TEST_F(FromTorch, LazyModulesGetTheirShapes) {
   EXPECT_EQ(without_last_field(rows[2]), "bias,64,0");
 }
 
-// By Python, by C, and by another process.
+// Printed by Python, by C, and by another process.
 TEST_F(FromTorch, WhatAModulePrintsIsNotInTheTable) {
   const std::vector<std::string> lines = table(":Talking");
   ASSERT_EQ(lines.size(), 8u);
@@ -180,8 +182,8 @@ TEST_F(FromTorch, WhatAModulePrintsIsNotInTheTable) {
            " explain --platform two-hosts --throughput 300 --model " + folder_.path("mine.csv"));
 }
 
-// Autograd says it: what only computes what is thrown away has no gradient. What TorchScript does
-// is not seen, but what it does it with is.
+// Autograd tells: a parameter that only contributes to discarded values has no gradient. Operations
+// inside TorchScript are not seen, but the parameters that they use are.
 TEST_F(FromTorch, WhatHasNoGradientIsSaidWithItsSize) {
   EXPECT_EQ(table(":ThrowsAway")[2], "# parameters: 520");
   EXPECT_EQ(said(),

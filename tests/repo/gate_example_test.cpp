@@ -1,5 +1,5 @@
-// The example of a gate in continuous integration works as it stands: every command of its workflow
-// and of its README.
+// The example of a gate in continuous integration works as it is: every command of its workflow and
+// of its README.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What stands behind this, in lines that begin with it.
+// The rest of each line that starts with `begin`.
 std::vector<std::string> behind(const std::string& begin, const fs::path& file) {
   std::ifstream in(root / file);
   std::vector<std::string> found;
@@ -26,7 +26,7 @@ std::vector<std::string> behind(const std::string& begin, const fs::path& file) 
   return found;
 }
 
-// A clone after its build: commands are run in it as they are written.
+// A clone after its build, in which commands are run as written.
 class GateExample : public testing::Test {
  protected:
   GateExample() {
@@ -41,7 +41,7 @@ class GateExample : public testing::Test {
     folder_.write("run.sh", "#!/bin/sh\nexec build/release/syncline \"$@\"\n");
     fs::permissions(folder_.path("run.sh"), fs::perms::owner_all);
   }
-  // The pull request is based on what is there now.
+  // The pull request is based on the current state.
   void be_a_pull_request() const {
     EXPECT_EQ(
         code_of("git init -q . && git add experiments && git -c user.name=a -c user.email=a@b "
@@ -68,7 +68,7 @@ TEST_F(GateExample, RunsAsItsWorkflowSays) {
     EXPECT_EQ(code_of(command), 0) << command << "\n" << text_of(folder_.path("printed"));
   expect_mentions(text_of(folder_.path("summary.md")),
                   {"experiments/check/training: 4 of 4 as expected", "syncline validate: 3 of 3"});
-  // A slower network is seen.
+  // The gate detects a slower network.
   std::ofstream(folder_.path("experiments/check/training/compressed.cfg"), std::ios::app)
       << "bandwidth-factor = 0.8\n";
   EXPECT_EQ(code_of(commands.front()), 1);
@@ -81,7 +81,7 @@ TEST_F(GateExample, RunsAsItsWorkflowSays) {
 TEST_F(GateExample, RunsInARepositoryOfOnesOwn) {
   std::vector<std::string> commands =
       behind("        run: ", "experiments/check/own-repository.yml");
-  std::erase_if(commands, [](const std::string& command) {  // what prepares the machine
+  std::erase_if(commands, [](const std::string& command) {  // commands that prepare the machine
     return !command.starts_with("syncline ") && !command.starts_with("cat ");
   });
   ASSERT_EQ(commands.size(), 2U);
@@ -93,9 +93,8 @@ TEST_F(GateExample, RunsInARepositoryOfOnesOwn) {
                   {"training: 4 of 4 as expected", "it has no expected.csv of this folder"});
 }
 
-// It is installed as root, so it is nothing that the pull request has: neither a file in the
-// workspace, nor what came from the address, unless its SHA-256 is the one that the repository's
-// variable says.
+// The package is installed as root, so nothing from the pull request may be installed: neither a
+// file of the workspace, nor a download, unless its SHA-256 is that of the repository's variable.
 TEST_F(GateExample, InstallsNothingThatAPullRequestCouldHaveCommitted) {
   const std::string begin = "          ";
   std::string step;
@@ -110,7 +109,7 @@ TEST_F(GateExample, InstallsNothingThatAPullRequestCouldHaveCommitted) {
   step = std::regex_replace(step, std::regex("/tmp/"), folder_.path("tmp/"));
   fs::create_directory(folder_.path("tmp"));
   folder_.write("syncline.deb", "of the pull request");
-  // Stand-ins for what fetches and what installs.
+  // Stand-ins for the programs that download and install.
   folder_.write("build/release/curl", "#!/bin/sh\nprintf released >\"$2\"\n");
   folder_.write("build/release/apt-get",
                 "#!/bin/sh\nfor last; do :; done\ncase $last in *.deb) cat \"$last\" "
@@ -130,7 +129,7 @@ TEST_F(GateExample, InstallsNothingThatAPullRequestCouldHaveCommitted) {
   EXPECT_EQ(text_of(folder_.path("installed")), "released");
 }
 
-// What a workflow may do, how long, and how often.
+// Permissions, time limit and concurrency of a workflow.
 TEST(Workflows, HavePermissionsATimeoutAndOneRunAtATime) {
   for (const std::string name : {"github-actions.yml", "own-repository.yml"})
     expect_mentions(text_of((root / "experiments/check" / name).string()),
@@ -150,7 +149,7 @@ TEST_F(GateExample, RunsAsItsReadmeSays) {
   EXPECT_EQ(text_of(folder_.path("experiments/check/training/expected.csv")), expected);
 }
 
-// What the README shows is what is printed.
+// The README shows the actual output.
 TEST_F(GateExample, ShowsWhatIsPrinted) {
   const std::string path = folder_.path("experiments/check/training/exchanges.cfg");
   std::string text = text_of(path);
@@ -161,7 +160,7 @@ TEST_F(GateExample, ShowsWhatIsPrinted) {
   for (const std::string& line : behind("    ", "experiments/check/README.md"))
     if (!line.starts_with("build/release/syncline"))
       shown += line + "\n";
-  // A slow machine is told how far it has come.
+  // A slow machine also prints progress.
   static const std::regex progress("[0-9]+ of [0-9]+ cells in [^\n]*\n");
   EXPECT_EQ(std::regex_replace(text_of(folder_.path("printed")), progress, ""), shown);
 }

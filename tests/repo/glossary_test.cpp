@@ -1,4 +1,4 @@
-// The README's words are those of `syncline help`, in the same sentences.
+// The README's glossary has the words of `syncline help`, with the same sentences.
 #include "sim/report/glossary.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The lab that is one page: its numbers are what the program simulates, and what the page works out
-// itself is near them. SYNCLINE_BLESS=1 writes the numbers anew.
+// The lab that is a single page: its stored numbers are simulated by the program, and the numbers
+// that the page computes are close to them. SYNCLINE_BLESS=1 writes the stored numbers again.
 #include <cstdlib>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,8 @@ Json figures_of_lab() {
   return cells;
 }
 
-// One ring of two machines with nothing but latencies, and with bytes: what a link has.
+// A ring of two machines with latencies only, and one with bytes: together they give the link's
+// properties.
 Json scenario_of_lab() {
   const Json one = cells_of({"explain", (lab / "rings.cfg").string(), "--workers", "2"})[1];
   EXPECT_EQ(one["scenario"]["name"], "ring");
@@ -78,7 +79,7 @@ std::string between(const std::string& text, const std::string& begin, const std
 const std::string results_begin = "<script type=\"application/json\" id=\"results\">\n";
 const std::string results_end = "\n</script>";
 
-// Where one number differs from another by more than its sixth digit, and how.
+// Compares numbers to the sixth digit, and reports where they differ.
 void expect_same(const Json& page, const Json& now, const std::string& where) {
   ASSERT_EQ(page.is_number(), now.is_number()) << where;
   if (now.is_number()) {
@@ -130,7 +131,7 @@ for (const one of results.cells) {
   EXPECT_EQ(cells, 10);
 }
 
-// It opens from a disk, or from a mail: nothing is fetched.
+// The page opens from a disk or a mail: it loads nothing.
 TEST(LabPage, IsOneFile) {
   const std::string page = text_of(page_path);
   for (const char* word : {"http:", "https:", "src=", "href=", "@import", "url("})

@@ -1,5 +1,5 @@
-// The labs are true: every command of theirs runs, their tables are what is printed, their
-// exercises are not solved, and can be.
+// The labs are correct: each of their commands runs, their tables show the actual output, and their
+// exercises are unsolved but solvable.
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <map>
@@ -40,7 +40,7 @@ std::string printed_by_run(const std::string& lab) {
   return run_program({"run", scenario}, root).out;
 }
 
-// By lab: the lines of answer.cfg that change, and what they become.
+// For each lab: the lines of answer.cfg that change, and their new text.
 const std::map<std::string, std::map<std::string, std::string>> answers{
     {"rings", {{"exchange = ring", "exchange = halving-doubling"}}},
     {"servers", {{"workers = 12", "workers = 16"}, {"servers = 4", "servers = 0"}}},
@@ -60,7 +60,7 @@ TEST_P(Lab, EveryCommandRuns) {
         command[i] = folder.path(command[i]);
     const Ended ended = run_program(command, root);
     EXPECT_EQ(ended.code, command.front() == "check" ? 1 : 0) << command.front() << ended.err;
-    if (command.front() == "check") {  // nobody has done the exercise yet, and nothing has moved
+    if (command.front() == "check") {  // the exercise is unsolved, and nothing has moved
       EXPECT_NE(ended.out.find("\nnot yet  answer"), std::string::npos) << ended.out;
       EXPECT_NE(ended.out.find(" as expected, 1 not yet\n"), std::string::npos) << ended.out;
       EXPECT_EQ(ended.out.find("MOVED"), std::string::npos) << ended.out;
@@ -103,7 +103,7 @@ TEST_P(Lab, ExerciseHasAnAnswer) {
   EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
 }
 
-// Folded: whoever reads on sees neither before opening it.
+// Hints and key are folded, so that a reader sees them only after opening them.
 TEST_P(Lab, HasHintsAndAtTheBackAKey) {
   const std::string readme =
       text_of((root / "experiments/labs" / GetParam() / "README.md").string());
@@ -120,7 +120,7 @@ TEST_P(Lab, HasHintsAndAtTheBackAKey) {
     EXPECT_NE(key.find(answer.empty() ? line.substr(0, line.find(' ')) : answer), std::string::npos)
         << answer;
     EXPECT_TRUE(answer.empty() || before.find("`" + answer + "`") == std::string::npos ||
-                answer == "servers = 0")  // a hint says it
+                answer == "servers = 0")  // a hint contains it
         << answer;
   }
 }

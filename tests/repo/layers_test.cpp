@@ -1,5 +1,5 @@
-// Which folder may include which (explained in CONTRIBUTING), from the #include lines; and that a
-// registered thing has the name of its file.
+// Which folder may include which (explained in CONTRIBUTING), from the #include lines; and that
+// registered things have the name of their file.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -47,16 +47,16 @@ bool is(const std::string& include, const std::string& pattern) {
   return std::regex_match(include, std::regex(pattern));
 }
 
-const std::string offered =  // what kernels/ offers to everything else
+const std::string offered =  // what kernels/ offers to all other code
     "kernels/((compressor|gradient|registry|cost_table|philox|elementary|traffic)|io/[a-z_]+).h";
 const std::string contracts = "sim/(?!simulate)[a-z]+.h|" + offered;
 const std::string cuda = "(cuda|cublas|nv).*|(cub|thrust)/.*";
-const std::string expat = "expat.h";  // it has no folder either
+const std::string expat = "expat.h";  // has no folder either
 const std::string eigen = "Eigen/.*";
 const std::string simgrid = "(simgrid|xbt)/.*";
 
 // A rule: files whose path matches the first pattern may include our headers that match the second,
-// and libraries' headers that match the third. The first rule that matches counts. Headers of the
+// and libraries' headers that match the third. The first matching rule counts. Headers of the
 // standard library have no folder, and every file may include them.
 TEST(Layers, EveryFileIncludesOnlyWhatItsFolderMay) {
   const std::vector<std::array<std::string, 3>> rules{
@@ -122,7 +122,8 @@ TEST(Layers, EveryFileIncludesOnlyWhatItsFolderMay) {
     }
 }
 
-// The standard library's call themselves for each character: text of 30,000 bytes is a crash.
+// The standard library's regular expressions recurse for each character: a text of 30,000 bytes
+// crashes them.
 TEST(Layers, NoFileOfTheProductHasRegularExpressions) {
   for (const fs::path& file : sources_in("sim", "kernels"))
     for (const std::string& include : includes_of(file))
@@ -130,7 +131,7 @@ TEST(Layers, NoFileOfTheProductHasRegularExpressions) {
                                   << ": find, starts_with and a loop read text of any length";
 }
 
-// What a file includes, also by headers of ours; `known` has the answers so far.
+// Everything that a file includes, also indirectly through our headers; `known` caches results.
 const std::set<std::string>& all_includes_of(const std::string& file,
                                              std::map<std::string, std::set<std::string>>& known) {
   const auto [found, is_new] = known.emplace(file, std::set<std::string>());
@@ -143,7 +144,7 @@ const std::set<std::string>& all_includes_of(const std::string& file,
   return found->second;
 }
 
-// The precompiled header hides an #include that is missing, so a test looks for them.
+// The precompiled header hides a missing #include, so a test looks for it.
 TEST(Layers, EveryFileIncludesWhatItUsesOfThePrecompiledHeader) {
   const std::vector<std::array<std::string, 2>> headers{{"std::ranges::sort(", "algorithm"},
                                                         {"std::abs(", "cmath"},
@@ -196,8 +197,8 @@ TEST(Names, EveryRegisteredThingHasTheNameOfItsFile) {
   check_stems<Compressor>("kernels/compressors");
 }
 
-// A setting that only one schedule, exchange or compressor has is read in its own file; what
-// several share, in a helper of theirs. Elsewhere are rows of options of the same name.
+// A setting of a single schedule, exchange or compressor is read in its own file; one that several
+// share, in a helper of theirs. Elsewhere are rows of options with the same name.
 TEST(Names, OfAVariantsSettingsAreInItsOwnFile) {
   const std::map<std::string, std::string> homes{
       {"rule", "kernels/compressors/cat.*"},
@@ -223,8 +224,8 @@ TEST(Names, OfAVariantsSettingsAreInItsOwnFile) {
   }
 }
 
-// Two types of one name in one namespace are one to the linker, which keeps the functions of
-// either: once, a vector of figures was destroyed as one of something else.
+// The linker treats two types of the same name in one namespace as one and keeps the functions of
+// either: once, a vector of figures was destroyed as one of another type.
 TEST(Names, EveryTypeOfAHeaderHasANameOfItsOwn) {
   static const std::regex definition(R"(^(?:struct|class|enum class) +(\w+)[^;]*\{.*)");
   std::map<std::string, fs::path> defined;
@@ -249,7 +250,7 @@ TEST(Budgets, NoFolderOfTheProductHasMoreThan45Files) {
     }
 }
 
-// What includes it compiles for seconds longer.
+// Including it makes compiling a file take seconds longer.
 TEST(Budgets, AtMostThreeHeadersIncludeJson) {
   int headers = 0;
   for (const fs::path& file : sources_in("sim", "kernels"))
@@ -267,10 +268,10 @@ TEST(Budgets, NoSourceFileHasMoreThan400Lines) {
     }
 }
 
-// As clang-format writes them, a line with nothing but a closing brace ends what the last line
-// before it began that is no further to the right: a function, or a block of one.
+// In clang-format's style, a line with only a closing brace ends the block begun by the last line
+// before it that is indented no further: a function, or a block within one.
 TEST(Budgets, NoFunctionOfTheProductHasMoreThan80Lines) {
-  // Rows of a table ask and repeat nothing; there may be any number of them.
+  // Rows of a table have no decisions or loops; a function may have any number of them.
   static const std::regex decides(R"(\b(if|for|while|switch) (constexpr )?\()");
   int functions = 0;
   for (const fs::path& file : sources_in("sim", "kernels")) {

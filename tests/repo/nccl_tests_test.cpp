@@ -1,5 +1,5 @@
 // platforms/from_nccl_tests.py on published output (tests/repo/fixtures/README.md), on tables of
-// known times, and on what is broken in them.
+// known times, and on broken ones.
 #include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ double after(const std::string& word, const std::string& text) {
   return found.empty() ? 0 : std::stod(found[1]);
 }
 
-// The bandwidths of all links that are printed, in GB/s.
+// The bandwidths of all printed links, in GB/s.
 std::vector<double> links_in(const std::string& text) {
   static const std::regex link("<link id=\"...\" bandwidth=\"([\\d.e+]+)GBps\"");
   std::vector<double> links;
@@ -41,11 +41,11 @@ std::vector<double> links_in(const std::string& text) {
 }
 
 struct Log {
-  int nodes = 1, gpus = 4;  // of a node
+  int nodes = 1, gpus = 4;  // GPUs per node
   double start_s = 20e-6, load = 1,
          rate_Bps = 12e9;  // a message takes start_s + load bytes / rate_Bps
   std::string gpu = "NVIDIA H100 PCIe", prefix, head;
-  bool named = true;  // hosts
+  bool named = true;  // hosts have names
 
   std::string text() const {
     std::ostringstream text;
@@ -81,7 +81,7 @@ class NcclTests : public testing::Test {
     folder_.write("log.txt", text);
     return succeeds(importer + folder_.path("log.txt") + options);
   }
-  // One line, code 2.
+  // Expects one line and code 2.
   void refuses(const std::string& text, const std::string& what, const std::string& options = "") {
     folder_.write("log.txt", text);
     int status = 0;
@@ -93,8 +93,8 @@ class NcclTests : public testing::Test {
   const TemporaryFolder folder_;
 };
 
-// Large sizes alone say the bus bandwidth that the file prints for them: 4.00 and 343 GB/s. But
-// eight cards of 25 GB/s cannot carry 343: as a tree among two nodes, time = s / B, they carried
+// Large sizes alone give the bus bandwidth that the file prints for them: 4.00 and 343 GB/s. But
+// eight cards of 25 GB/s cannot carry 343: in a tree between two nodes, time = s / B, they carried
 // 183.
 TEST_F(NcclTests, LargeSizesGiveTheBusBandwidthOfTheFile) {
   const std::string pcie = succeeds(importer + fixtures + "all-reduce-1x2-rtx2080ti.txt --from 1M");
@@ -113,7 +113,7 @@ TEST_F(NcclTests, LargeSizesGiveTheBusBandwidthOfTheFile) {
   EXPECT_NEAR(links_in(held)[0], 183, 0.5);
 }
 
-// With n = 4, 6 steps of 5 us and 1.5 of the bytes at 12 GB/s: what was put in comes out.
+// With n = 4, 6 steps of 5 us and 1.5 of the bytes at 12 GB/s: the result must equal the input.
 TEST_F(NcclTests, ARingOfKnownLatencyAndRateIsFoundExactly) {
   const std::string said =
       read(Log{.start_s = 6 * 5e-6, .load = 1.5, .prefix = "[1,0]<stdout>: "}.text());
@@ -124,8 +124,8 @@ TEST_F(NcclTests, ARingOfKnownLatencyAndRateIsFoundExactly) {
 }
 
 // Two nodes exchange s bytes each way between the roots of two trees: s / 12 GB/s. With n = 2 g
-// GPUs the bus bandwidth is 2 (n - 1) / n of that, 22.5 GB/s for n = 16, which as a ring would be
-// the card's.
+// GPUs the bus bandwidth is 2 (n - 1) / n of that, 22.5 GB/s for n = 16, which in a ring would be
+// the card's bandwidth.
 TEST_F(NcclTests, TwoNodesAreReadAsATreeAndAsARing) {
   for (const int gpus : {2, 3, 8}) {
     const double n = 2 * gpus;
@@ -136,12 +136,12 @@ TEST_F(NcclTests, TwoNodesAreReadAsATreeAndAsARing) {
     EXPECT_NE(said.find("does not say which algorithm"), std::string::npos) << said;
     EXPECT_NE(said.find("NCCL_ALGO=Ring or on three nodes"), std::string::npos) << said;
   }
-  // One GPU a node: both send s each way.
+  // With one GPU per node, both send s each way.
   EXPECT_EQ(links_in(read(Log{.nodes = 2, .gpus = 1}.text())).size(), 1u);
 }
 
-// On three nodes a tree of three nodes: one has an edge to each of the others, with half of s each
-// way, and one edge of the other tree. On five, some node has three edges and one.
+// In a tree of three nodes, one has an edge to each of the others, with half of s each way, and one
+// edge of the other tree. With five nodes, some node has three edges and one.
 TEST_F(NcclTests, MoreNodesAreARingFirst) {
   for (const auto& [nodes, tree] : std::map<int, double>{{3, 1.5}, {5, 2}}) {
     const double n = 4 * nodes, ring = 2 * (n - 1) / n;
@@ -169,7 +169,8 @@ TEST_F(NcclTests, AnAlgorithmThatTheLogSaysIsTheOnlyReading) {
     ASSERT_EQ(links.size(), 1u) << head;
     EXPECT_NEAR(links[0], rate, 0.001) << head;
   }
-  // NVLSTree would be left, but not on these GPUs: once the reason was that NCCL takes a tree.
+  // NVLSTree would remain, but these GPUs lack it: once, the given reason was that NCCL takes a
+  // tree.
   Log no_tree = two;
   no_tree.head = "NCCL_ALGO=^Tree\n";
   const std::string ring = read(no_tree.text());
@@ -177,7 +178,7 @@ TEST_F(NcclTests, AnAlgorithmThatTheLogSaysIsTheOnlyReading) {
   EXPECT_NE(ring.find("the only algorithm allowed by NCCL_ALGO that 2 nodes can take"),
             std::string::npos)
       << ring;
-  // Small sizes by a tree, large by a ring: the fit is of the ring's.
+  // Small sizes use a tree, large ones a ring: the fit uses the ring's sizes.
   Log tuned = two;
   for (double bytes = 1 << 20; bytes < 4e9; bytes *= 4)
     tuned.head += "n:1:2 [0] NCCL INFO AllReduce: " + std::to_string(static_cast<long>(bytes)) +
@@ -200,7 +201,7 @@ TEST_F(NcclTests, OneNodeOfH100IsReadAsNvlsAndNeverAboveNvlink) {
   ASSERT_EQ(links_in(said).size(), 1u) << said;
   EXPECT_NEAR(links_in(said)[0], 308.6, 0.1);
   EXPECT_NE(said.find("as ring 480 GB/s"), std::string::npos) << said;
-  log.rate_Bps = 365e9;  // a ring may do that, too
+  log.rate_Bps = 365e9;  // a ring may reach that, too
   EXPECT_EQ(links_in(read(log.text())).size(), 2u);
   log.head = "n:1:2 [0] NCCL INFO NVLS multicast support is not available on dev 0\n";
   said = read(log.text());
@@ -220,7 +221,7 @@ TEST_F(NcclTests, LinksAboveTheNominalRateAreRefused) {
     refuses(two, "the options are --from", wrong);
 }
 
-// The eight launchers of published threads, and one that nobody has written.
+// The eight launchers of published threads, and one that is made up.
 TEST_F(NcclTests, WhatALauncherPutsBeforeLinesChangesNothing) {
   Log log{.nodes = 2};
   const std::string plain = read(log.text());
@@ -233,7 +234,7 @@ TEST_F(NcclTests, WhatALauncherPutsBeforeLinesChangesNothing) {
   }
 }
 
-// The same device twice is on two nodes; NCCL's own number comes first.
+// A device that appears twice is on two nodes; NCCL's own count takes precedence.
 TEST_F(NcclTests, NodesAreCountedWhereHostsHaveNoName) {
   Log log{.nodes = 2, .gpus = 8, .named = false};
   EXPECT_NE(read(log.text()).find("16 GPUs of 2 nodes"), std::string::npos);

@@ -1,4 +1,4 @@
-// The .deb that CPack makes: what it says, what it holds, and that its program works.
+// The .deb made by CPack: its metadata, its content, and that its program works.
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Why no .deb can be made here; empty if it can.
+// Why no .deb can be made here; empty if one can.
 std::string why_not() {
   for (const char* tool : {"cpack", "dpkg", "dpkg-deb", "dpkg-shlibdeps", "file"}) {
     int status = 0;
@@ -61,7 +61,7 @@ TEST(Package, IsInstalledAndWorksFromAnotherFolder) {
         "share/doc/syncline/CHANGELOG.md", "share/doc/syncline/copyright"})
     EXPECT_TRUE(fs::is_regular_file(root + "/usr/" + file)) << file;
 
-  // Its own data, not those of the checkout.
+  // It uses its own data, not the checkout's.
   std::ofstream(root + "/usr/share/syncline/models/mine.csv") << "layer,parameters,forward_flop\n"
                                                                  "a,1000,1e9\n";
   fs::create_directory(folder.path("elsewhere"));

@@ -1,5 +1,5 @@
-// Whatever a Python program of ours is given: what is wrong is one line or the usage, with exit
-// code 2, never a traceback, and no control character reaches a terminal.
+// For any input, our Python programs report errors in one line or by the usage text, with exit code
+// 2, without a traceback and without control characters.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

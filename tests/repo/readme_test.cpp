@@ -1,5 +1,5 @@
-// The README is true: its recipe for a schedule or a problem works, its commands parse, its paths
-// exist.
+// The README is correct: its recipe for a schedule or a problem works, its commands parse, its
+// paths exist.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The indented lines of the section with this title; of all sections without one.
+// The indented lines of the section with this title; of all sections if it is empty.
 std::vector<std::string> commands_under(const std::string& title) {
   std::vector<std::string> commands;
   bool inside = false;
@@ -37,7 +37,7 @@ TEST(Readme, CommandsOfTheProgramWork) {
     if (!command.starts_with(program))
       continue;
     if (command == program + " validate experiments/validation")
-      continue;  // the table below is of what it prints
+      continue;  // the table below shows its output
     std::string here = SYNCLINE_PROGRAM + command.substr(program.size());
     here = std::regex_replace(here, written, "--$1 " + out.string() + "/$2");
     succeeds("cd " + root.string() + " && " + here);
@@ -47,7 +47,7 @@ TEST(Readme, CommandsOfTheProgramWork) {
   EXPECT_GE(commands, 12);
 }
 
-// It outlasts the slow spells that it is about, and every seed has the same winner.
+// The run outlasts the slow spells that it shows, and every seed has the same winner.
 TEST(Readme, LearningExamplePrintsWhatItSays) {
   std::string command;
   for (const std::string& one : commands_under("## Loss against simulated seconds"))
@@ -65,7 +65,7 @@ TEST(Readme, LearningExamplePrintsWhatItSays) {
   EXPECT_NE(std::find(lines.begin(), lines.end(), verdict), lines.end()) << verdict;
 }
 
-// Once, a folder that a run had written was committed, with a trace of 190 MB.
+// Once, a folder written by a run was committed, with a trace of 190 MB.
 TEST(Repository, HoldsNoFileOfMoreThanAMegabyte) {
   if (!fs::exists(root / ".git"))
     GTEST_SKIP() << "a copy without its history does not say what belongs to it";
@@ -104,7 +104,8 @@ TEST(Readme, EveryLinkedFileExists) {
   EXPECT_GT(links, 0);
 }
 
-// What `validate` printed of perfect scaling after this line, as a cell of the README's table.
+// The perfect-scaling line that `validate` printed after this line, as a cell of the README's
+// table.
 std::string perfect_after(const std::string& line, const std::string& printed) {
   static const std::string before = "perfect scaling alone: median ";
   const std::size_t at = printed.find(before, printed.find("\n" + line + "\n"));
@@ -148,14 +149,14 @@ std::string patch_for_a_figure() {
 }
 
 // Follows the recipes in a copy of the tree: four commands of the README and the patch of
-// CONTRIBUTING, then a build. With ccache it takes seconds; without, as long as a new build.
+// CONTRIBUTING, then a build. Takes seconds with ccache, and as long as a new build without.
 TEST(Readme, RecipesForAScheduleAProblemAndAFigureNeedNoOtherEdit) {
   const std::vector<std::string> recipe = commands_under("## Add a schedule, or a problem");
   ASSERT_EQ(recipe.size(), 6u);
   EXPECT_EQ(recipe[4], "./run.sh list schedules");
   EXPECT_EQ(recipe[5], "./test.sh");
 
-  // The same folder in every run, for ccache; another one for another clone.
+  // The same folder in every run, for ccache, but different for each clone.
   const fs::path copy = fs::path(testing::TempDir()) /
                         ("syncline-recipe-" + std::to_string(fs::hash_value(fs::canonical(root))));
   fs::remove_all(copy);
@@ -165,7 +166,7 @@ TEST(Readme, RecipesForAScheduleAProblemAndAFigureNeedNoOtherEdit) {
            " && cp -r CMakeLists.txt sim kernels tests models platforms experiments " +
            copy.string());
   succeeds(in_copy + recipe[0] + " && " + recipe[1] + " && " + recipe[2] + " && " + recipe[3]);
-  // A schedule with servers that declares no parameter at all has to pass the laws, too.
+  // A schedule with servers that declares no parameters must pass the laws, too.
   succeeds(in_copy +
            "sed -e 's/\"asp\"/\"plain-asp\"/' -e '/\\.options = {pull_option()},/d' "
            "-e '/\\.pulls_compressed = /d' sim/schedules/asp.cpp > sim/schedules/plain-asp.cpp && "
@@ -178,15 +179,15 @@ TEST(Readme, RecipesForAScheduleAProblemAndAFigureNeedNoOtherEdit) {
            "cmake --build build/release --target syncline laws_test");
   EXPECT_NE(succeeds(in_copy + "build/release/syncline list schedules").find("patient"),
             std::string::npos);
-  // These tests run everything that is registered, so also the new schedule.
+  // These tests cover everything that is registered, and so the new schedule.
   succeeds(in_copy +
            "build/release/tests/laws_test "
            "--gtest_filter='EverySchedule.*:Law6.*:Law9.*:Law10.*:Law11.*'");
   succeeds(in_copy +
            "build/release/syncline run --platform two-hosts --model resnet50 "
            "--throughput 100 --schedule patient --learn riddle --iterations 3");
-  // The figure is in JSON, CSV, tables, help and the gate, of which only its row knows. Applied not
-  // before: the laws would be compiled again, too.
+  // The figure appears in JSON, CSV, tables, help and the gate, all from its row alone. Applied
+  // only now, because the laws would be compiled again otherwise.
   std::ofstream(copy / "figure.patch") << patch_for_a_figure();
   succeeds(in_copy + "git apply figure.patch && cmake --build build/release --target syncline");
   const std::string table = succeeds(in_copy +
@@ -205,9 +206,9 @@ TEST(Readme, RecipesForAScheduleAProblemAndAFigureNeedNoOtherEdit) {
   fs::remove_all(copy);
 }
 
-// Two cards per node: a ring in two channels sends half of what leaves a node, 2(n-1)/n of the
-// buffer, over each of them, in one channel all over one; in `hierarchical` each worker sends half
-// of the buffer over its own.
+// Two cards per node: a ring in two channels sends half of the bytes that leave a node, 2(n-1)/n of
+// the buffer, over each card, and in one channel everything over one card; with `hierarchical` each
+// worker sends half of the buffer over its own card.
 TEST(PlatformsReadme, HasAPlatformWithSeveralCardsPerNodeThatWorks) {
   std::string xml;
   bool inside = false;
@@ -227,7 +228,7 @@ TEST(PlatformsReadme, HasAPlatformWithSeveralCardsPerNodeThatWorks) {
     return std::distance(std::sregex_iterator(text.begin(), text.end(), card), {});
   };
   const std::uint64_t buffer = 138'357'544 * 4;
-  EXPECT_EQ(busiest("ring", std::to_string(buffer / 4 * 3)), 5);  // of eight, all alike
+  EXPECT_EQ(busiest("ring", std::to_string(buffer / 4 * 3)), 5);  // of eight equal links
   EXPECT_EQ(busiest("ring --channels 1", std::to_string(buffer / 4 * 6)), 4);
   EXPECT_EQ(busiest("hierarchical", std::to_string(buffer / 2)), 5);
   fs::remove(path);

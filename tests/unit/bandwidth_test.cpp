@@ -1,4 +1,4 @@
-// What a link carries by its profile.
+// How many bytes a link carries under its profile.
 #include "sim/bandwidth.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace syncline {
 namespace {
 
-// 5 B/s until 2 s; then 10 for 3 s, 20 for 1 s, and again.
+// 5 B/s until 2 s; then 10 B/s for 3 s and 20 B/s for 1 s, repeating.
 Bandwidth made() {
   Bandwidth bandwidth(5);
   bandwidth.changes = {{2, 10}, {5, 20}};
@@ -46,7 +46,7 @@ TEST(Bandwidth, StaysAsItWasLastWhereNothingRepeats) {
   EXPECT_DOUBLE_EQ(bandwidth.seconds_for(10 + 30 + 95 * 20), 100);
 }
 
-// What a link has before its first row is never carried if that row is at once.
+// If a profile's first row is at 0 s, the link never has its own bandwidth.
 TEST(Bandwidth, HasNoBeginningOfItsOwnWhereAProfileBeginsAtOnce) {
   Bandwidth bandwidth(1000);
   bandwidth.changes = {{0, 10}};

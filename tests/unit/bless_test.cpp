@@ -1,4 +1,4 @@
-// What would be written into expected.csv is read again before it is.
+// `validate --bless` reads what it is about to write into expected.csv.
 #include "sim/commands/bless.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What an iteration's seconds, bytes and links come to, and its lower bounds, by hand.
+// Seconds, bytes and links of an iteration, and its lower bounds, computed by hand.
 #include <gtest/gtest.h>
 
 #include "tests/unit/errors.h"
@@ -32,7 +32,7 @@ TEST(Breakdown, DoesNotCountAWaitingStreamAsMoving) {
 }
 
 TEST(Breakdown, WaitsWhileNoMessageOfAnExchangeMoves) {
-  // An exchange from 4 to 7 s, of which nothing moves from 5 to 6.5.
+  // An exchange from 4 to 7 s that moves nothing from 5 to 6.5 s.
   TraceBuilder builder(1);
   builder.iterates(0, 0, 4, 3).moves(0, 0, 4, 7);
   builder.trace().pauses = {{.start_s = 1, .end_s = 2}, {.start_s = 5, .end_s = 6.5}};
@@ -73,7 +73,7 @@ TEST(Bytes, ArePerWorkerAndIteration) {
   Figures figures = builder.report(1, 1);
   EXPECT_DOUBLE_EQ(figures.bytes_sent, 200);
   EXPECT_DOUBLE_EQ(figures.bytes_received, 400);
-  // A server's bytes are not the workers', a node aggregator's are.
+  // A server's bytes do not count for workers, a node aggregator's do.
   builder.trace().servers = 1;
   builder.trace().rows.push_back({.rank = 2, .iteration = 0, .bytes_sent = 999});
   figures = builder.report(1, 1);
@@ -82,7 +82,7 @@ TEST(Bytes, ArePerWorkerAndIteration) {
   figures = builder.report(1, 1);
   EXPECT_DOUBLE_EQ(figures.bytes_sent, 300);
   EXPECT_DOUBLE_EQ(figures.bytes_sent_in_node, 0);
-  // A quarter of what worker 0 sends leaves its node, and nothing of worker 1's.
+  // A quarter of the bytes that worker 0 sends leaves its node, none of worker 1's.
   builder.trace().off_node = {0.25, 0, 1, 1};
   figures = builder.report(1, 1);
   EXPECT_DOUBLE_EQ(figures.bytes_sent, 300);
@@ -105,7 +105,7 @@ TEST(Links, AreTheThreeBusiestInOrder) {
   EXPECT_DOUBLE_EQ(figures.bound_link_s, 4);
 }
 
-// Bytes at the ends of a window are known roughly: once a link was 101 % full.
+// Bytes at the ends of a window are approximate: once, a link was 101 % full.
 TEST(Links, AreNeverMoreThanFull) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 5).iterates(0, 1, 5);
@@ -133,7 +133,7 @@ TEST(Bound, OfComputationIsTheSlowestWorkers) {
 }
 
 TEST(Bound, IsOfTheWindowThatTheIterationIsOf) {
-  // A worker that is slow in its warm-up only: from 8 s on it computes for 1 s of each 2.
+  // A worker that is slow only in its warm-up: from 8 s on it computes for 1 s of every 2.
   TraceBuilder builder(2);
   builder.apart().iterates(0, 0, 2).iterates(1, 0, 8);
   for (int i = 1; i < 9; ++i)

@@ -1,4 +1,4 @@
-// A platform that has to be accepted, for tests.
+// A platform that tests expect to be accepted.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 namespace syncline {
 
-// Throws std::runtime_error with the refusal, if there is one.
+// Throws std::runtime_error with the refusal if there is one.
 inline PlatformFile check_platform(const std::string& path) {
   PlatformFile platform = read_platform(path);
   if (!platform.refusal.empty())

@@ -11,7 +11,7 @@
 namespace syncline {
 namespace {
 
-// All strings of up to three of these characters: digits, leading zeros, and other characters.
+// All strings of at most three of these characters: digits, among them leading zeros, and others.
 std::vector<std::string> all_short_names() {
   std::vector<std::string> names{""};
   std::size_t first = 0;
@@ -64,7 +64,7 @@ HostFacts host(const std::string& name, const std::string& node = "",
 
 std::vector<HostFacts> plain_hosts(int count) {
   std::vector<HostFacts> hosts;
-  for (int i = count; i > 0; --i)  // not the order of the ranks
+  for (int i = count; i > 0; --i)  // not in the order of ranks
     hosts.push_back(host("n" + std::to_string(i)));
   return hosts;
 }
@@ -142,7 +142,7 @@ TEST(Cluster, SpreadsWorkersRoundTheNodes) {
                        {.workers = static_cast<int>(names.size()), .placement = Placement::spread});
     EXPECT_EQ(names_of(cluster.workers), names);
   }
-  // Nodes that only workers-per-node makes.
+  // Nodes that exist only because of workers-per-node.
   const Cluster made = choose_cluster(
       plain_hosts(6), {.workers = 4, .placement = Placement::spread, .workers_per_node = 3});
   EXPECT_EQ(names_of(made.workers), (Names{"n1", "n2", "n4", "n5"}));

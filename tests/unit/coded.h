@@ -1,4 +1,4 @@
-// Compressors as a simulation gets them, and gradients of several workers for them.
+// Compressors as in a simulation, and gradients of several workers for them.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace syncline {
 
-using WrittenOptions = std::map<std::string, std::string>;  // options, as a user writes them
+using WrittenOptions = std::map<std::string, std::string>;  // as a user writes them
 
 inline Scenario scenario_of(const WrittenOptions& words, std::vector<Conflict>& conflicts) {
   GivenOptions given{
@@ -25,7 +25,7 @@ inline Scenario scenario_of(const WrittenOptions& words, std::vector<Conflict>& 
   return resolve(given, conflicts);
 }
 
-// Must stay where it is while a Coder uses it.
+// Must not move while a Coder uses it.
 struct Coded {
   Scenario scenario;
   Topology topology;
@@ -49,17 +49,17 @@ struct Coded {
   }
 };
 
-// Gradients of many workers and iterations: every call of `of` cuts another piece.
+// Gradients of many workers and iterations: each call of `of` returns another piece.
 class Gradients {
  public:
-  enum class Kind { real, whole };  // whole numbers: sums of these are exact
+  enum class Kind { real, whole };  // whole: sums are exact
 
   explicit Gradients(Kind kind) {
     constexpr std::size_t size = 40009;
     for (std::uint32_t i = 0; values_.size() < size; ++i)
       for (const std::uint32_t word : philox({i, 0, 0, 7}, 3, 4)) {
         const int bits = static_cast<int>(word >> 24) - 128;
-        const int spread = 1 << (word & 3u);  // a few large values, as gradients have them
+        const int spread = 1 << (word & 3u);  // a few large values, as in gradients
         values_.push_back(kind == Kind::whole ? static_cast<float>(bits / spread)
                                               : static_cast<float>(word % 1000003u - 500001.0) *
                                                     1e-5f / static_cast<float>(spread));
@@ -82,7 +82,7 @@ class Gradients {
   std::vector<float> values_;
 };
 
-// Adds everything that has not been sent, of all senders of one bucket.
+// Adds everything that the senders of one bucket have not sent.
 inline void add_residuals(const Coder& coder, int bucket, std::span<float> sum) {
   if (!coder.keeps_residuals(-1))
     return;
@@ -101,7 +101,7 @@ inline std::vector<std::uint32_t> bits_of(std::span<const float> values) {
   return bits;
 }
 
-// Gradients added up in the order of workers.
+// Gradients added in the order of workers.
 inline Values added(const std::vector<std::span<const float>>& gradients) {
   Values sum(gradients.front().size());
   for (const std::span<const float> gradient : gradients)

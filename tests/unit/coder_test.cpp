@@ -58,7 +58,8 @@ TEST(Coder, FollowsTheDensitiesOfAWarmUp) {
   EXPECT_EQ(wanted, values);
 }
 
-// DGC's momentum is of gradients: sums of messages, and changes of parameters, have it already.
+// DGC's momentum applies to gradients; sums of messages and changes of parameters already contain
+// it.
 TEST(Coder, GivesMomentumToGradientsAlone) {
   const Gradients gradients(Gradients::Kind::real);
   const Coded here = coded("dgc", {{"density", "0.1"}, {"momentum", "0.9"}});
@@ -76,7 +77,7 @@ TEST(Coder, GivesMomentumToGradientsAlone) {
   }
 }
 
-// Who sends what differs in random bits from everybody else, in every iteration.
+// Messages of different senders and iterations have different random bits.
 TEST(Coder, SharesNoRandomBitsBetweenMessages) {
   const Gradients gradients(Gradients::Kind::real);
   const std::span<const float> values = gradients.of(0, 0, 0, 1000);
@@ -112,7 +113,7 @@ TEST(Coder, DrawsTheSameForAllWorkersWhereMessagesAreAdded) {
   EXPECT_NE(encoded(2, 0, 6), first);
 }
 
-// Each sender has a residual of its own, and shows only what it decoded.
+// Each sender has its own residual, and receivers see only what was decoded.
 TEST(Coder, KeepsWhatIsLeftOutForEachSender) {
   const Coded here = coded("topk", {{"density", "0.5"}});
   Coder coder = here.coder();
@@ -132,7 +133,7 @@ TEST(Coder, KeepsWhatIsLeftOutForEachSender) {
   EXPECT_EQ(left, (Values{0, 0, 0, 1}));
 }
 
-// Where the residual is kept as signs and scales, what is given back joins it all the same.
+// Values given back join the residual also where it is stored as signs and scales.
 TEST(Coder, GivesBackToSignsToo) {
   const Coded here = coded("onebit");
   Coder coder = here.coder();
@@ -146,7 +147,7 @@ TEST(Coder, GivesBackToSignsToo) {
     EXPECT_NEAR(left[i] + sent[i], values[i] + (i == 7 ? 0.5f : 0.0f), 1e-5);
 }
 
-// Sums that fp16 cannot hold are not lost either: 2049 is 2048 in fp16, and 1 is left.
+// What fp16 cannot represent in sums is not lost: 2049 becomes 2048, and 1 stays in the residual.
 TEST(Coder, LeavesWhatFp16CannotHoldInTheResidual) {
   const Coded here = coded("topk", {{"density", "1"}, {"precision", "fp16"}});
   Coder coder = here.coder();
@@ -164,8 +165,8 @@ TEST(Losses, OfTopKAreTheSmallValuesSquared) {
   coder.sent({}, 0, first);
   EXPECT_EQ(coder.measures().all().messages, 1);
   EXPECT_DOUBLE_EQ(coder.measures().all().left_out, 9.0 / 25);
-  EXPECT_DOUBLE_EQ(coder.measures().all().bits_per_value, 16);  // 4 + 4 bytes for four
-  coder.sent({}, 1, second);                                    // with the 3 that was left
+  EXPECT_DOUBLE_EQ(coder.measures().all().bits_per_value, 16);  // 4 + 4 bytes for four values
+  coder.sent({}, 1, second);                                    // with the 3 left before
   EXPECT_DOUBLE_EQ(coder.measures().all().left_out, (9.0 / 25 + 1.0 / 10) / 2);
   coder.sent({.stage = 1}, 2, first);  // not a gradient
   coder.sent({.rank = 1}, 2, Values{});
@@ -173,7 +174,7 @@ TEST(Losses, OfTopKAreTheSmallValuesSquared) {
   EXPECT_EQ(coder.measures().all().messages, 2);
 }
 
-// Of 8,192 values two chunks are sent, each 32 coefficients, which all values are a sum of.
+// 8,192 values make two chunks with 32 coefficients each, to which all values contribute.
 TEST(Losses, OfTransformedValuesCountTheCoefficientsThatWereSent) {
   for (const char* precision : {"fp32", "fp16"}) {
     const Coded here = coded("dct-topk", {{"precision", precision}});
@@ -197,8 +198,8 @@ TEST(Losses, OfRandomKAreWhatItDoesNotChoose) {
   EXPECT_NEAR(coder.measures().all().bits_per_value, 32 * 0.2, 1e-12);
 }
 
-// Without feedback u is the gradient: QSGD's variance is below its bound, min(n / s^2, sqrt(n) / s)
-// for s levels of a bucket's 2-norm, but not zero.
+// Without feedback u is the gradient: QSGD's variance is not zero, and below its bound min(n / s^2,
+// sqrt(n) / s) for s levels of a bucket's 2-norm.
 TEST(Losses, OfQsgdAreItsVariance) {
   const Coded here = coded("qsgd", {{"norm", "two"}, {"quant-bucket", "512"}, {"bits", "4"}});
   Coder coder = here.coder();
@@ -234,7 +235,7 @@ TEST(Losses, AreWhatTheResidualSays) {
   }
 }
 
-// CAT's stochastic rule keeps nothing: what is sent has the gradient as its mean.
+// CAT's stochastic rule keeps nothing: the mean of what it sends is the gradient.
 TEST(Losses, OfUnbiasedCatAreItsVariance) {
   const Coded here = coded("cat", {{"rule", "stochastic"}});
   Coder coder = here.coder();
@@ -255,7 +256,7 @@ TEST(Losses, OfUnbiasedCatAreItsVariance) {
 
 // Velocity v = m v + g is summed into u; both are cleared where a value is sent (Lin et al. 2018).
 TEST(DgcMomentum, FollowsItsOwnRecurrence) {
-  constexpr float momentum = 0.5f;  // products with it are exact
+  constexpr float momentum = 0.5f;  // multiplying by it is exact
   const Coded here = coded("dgc", {{"density", "0.05"}, {"momentum", "0.5"}, {"sample", "1"}});
   Coder coder = here.coder();
   const Gradients gradients(Gradients::Kind::whole);
@@ -280,7 +281,7 @@ TEST(DgcMomentum, FollowsItsOwnRecurrence) {
   EXPECT_GE(values, 20U * 50);
 }
 
-// With equal gradients the factors of the sum are those of one worker, n times as large.
+// With equal gradients, the factors of the sum are those of one worker, times n.
 TEST(PowerSgd, OfEqualGradientsIsThatOfOne) {
   const Gradients gradients(Gradients::Kind::real);
   const Coded here({{"exchange", "ring"}, {"compressor", "powersgd"}}, {2, 2});

@@ -1,4 +1,4 @@
-// All ranks' plans of one exchange, and the clusters that exchanges are tested on.
+// The plans of all ranks of one exchange, and the clusters on which exchanges are tested.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,14 @@ struct Collective {
   Topology topology;
   std::uint64_t bytes = 0;
   Payload payload;
-  std::vector<Plan> plans;  // by rank: of workers, then of servers
+  std::vector<Plan> plans;  // workers' plans, then servers'
 };
 
 inline std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
-// One action of a plan, with the name that a trace gives it: transfers, or work.
+// One action of a plan, transfers or work, under its name in a trace.
 struct Action {
   std::string_view name;
   std::vector<Transfer> sends;
@@ -33,8 +33,8 @@ struct Action {
   int steps = 1;
   int group = 0;
   int group_size = 0;
-  int messages = 0;            // of work
-  std::uint64_t elements = 0;  // of each of these
+  int messages = 0;            // messages that work is done on
+  std::uint64_t elements = 0;  // of each of these messages
 };
 using Actions = std::vector<Action>;
 
@@ -58,7 +58,7 @@ inline std::vector<Actions> actions_of(const std::vector<Plan>& plans) {
   return all;
 }
 
-// Parameters of an exchange, and `fidelity`, of which `step` is the default.
+// Parameters of an exchange, and `fidelity`, whose default is `step`.
 using GivenSettings = std::map<std::string, std::string>;
 
 inline Collective collective(const std::string& name, const Topology& topology,
@@ -103,17 +103,17 @@ inline std::vector<Shape> shapes_of(int workers) {
 
 inline const std::vector<std::uint64_t> byte_sizes{0, 1, 7, 1000, 102228128};
 
-// k pairs of index and value out of `elements` fp32 values, as a sparsifier sends them.
+// A sparsifier's k (index, value) pairs out of `elements` fp32 values.
 inline Payload topk(std::uint64_t k, std::uint64_t elements) {
   return {.bytes = 8 * k, .dense_bytes = 4 * elements, .elements = elements, .summable = false};
 }
 
-// Payloads of compressors for so many workers; one has messages of different sizes.
+// Payloads of compressors for `workers` workers; one has messages of different sizes.
 inline std::vector<Payload> compressed_payloads(const std::string& exchange, int workers) {
   std::vector<Payload> payloads{topk(1, 1000), topk(7, 13), topk(12 * 33, 10000),
                                 topk(25557, 25557032)};
   const Exchange::Carries carries = Registered<Exchange>::find(exchange).carries;
-  if (carries != Exchange::Carries::sparse) {  // quantised ones
+  if (carries != Exchange::Carries::sparse) {  // quantised payloads
     payloads.push_back({.bytes = 1001, .dense_bytes = 4000, .elements = 1000});
     payloads.push_back({.bytes = 0, .dense_bytes = 4, .elements = 1});
   }
@@ -129,14 +129,14 @@ inline bool needs_even_nodes(const std::string& exchange) {
   return exchange == "hierarchical" || exchange == "hitopk";
 }
 
-// More would take minutes under sanitizers.
+// More workers would take minutes under sanitizers.
 #ifdef __SANITIZE_ADDRESS__
 constexpr int most_workers = 17;
 #else
 constexpr int most_workers = 33;
 #endif
 
-// Calls `check(topology)` for 1 to so many workers, in all shapes that the exchange supports.
+// Calls `check(topology)` for 1 to most_workers workers, in all shapes that the exchange supports.
 template <class Check>
 void for_each_topology(const std::string& exchange, Check check) {
   for (int workers = 1; workers <= most_workers; ++workers)
@@ -166,7 +166,7 @@ void for_each_payload(const std::string& exchange, const Topology& topology,
   }
 }
 
-// Calls `check(collective)` for all of these, with uncompressed gradients.
+// Calls `check(collective)` for all topologies, with uncompressed gradients.
 template <class Check>
 void for_each_collective(const std::string& exchange, Check check,
                          const GivenSettings& given = {}) {
@@ -188,9 +188,9 @@ void for_each_compressed(const std::string& exchange, Check check,
   });
 }
 
-// Executes plans on contributions: a message has its sender's contributions when it was sent. Calls
+// Executes plans on contributions: a message carries its sender's contributions at sending. Calls
 // `on_message(the receiver's contributions, message, from, to, the receiver's phase, bytes)` for
-// each; the bytes are those of the whole phase.
+// each; `bytes` are those of the whole phase.
 template <class OnMessage>
 void execute(const std::vector<Actions>& plans, std::vector<std::uint64_t>& contributions,
              OnMessage on_message) {

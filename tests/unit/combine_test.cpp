@@ -1,5 +1,5 @@
-// What every exchange does with real gradients: nothing is lost on the way, and what is left of
-// small examples is what arithmetic says.
+// Every exchange with real gradients: nothing is lost on the way, and small examples leave what
+// arithmetic says.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
@@ -33,7 +33,8 @@ WrittenOptions with_density(const std::string& compressor, const std::string& de
   return {};
 }
 
-// All pairs that a simulation allows of this exchange, with both of `in-node`.
+// All pairs of this exchange and a compressor that a simulation allows, with both values of
+// `in-node`.
 std::vector<Coding> pairs_of(const std::string& exchange) {
   std::vector<Coding> pairs;
   for (const std::string& compressor : Registered<Compressor>::names())
@@ -71,7 +72,7 @@ double worse(double a, double b) {
   return std::isnan(b) ? std::numeric_limits<double>::infinity() : std::max(a, b);
 }
 
-// What was applied and what is left, after every iteration, against all gradients so far.
+// Gradients made, and what was applied and is left, after every iteration.
 struct Books {
   std::vector<double> made, kept, magnitude;
 
@@ -86,7 +87,7 @@ struct Books {
       kept[i] += applied[i];
     }
   }
-  // What merging lists has lost of what was applied is no error of what comes later.
+  // Values that merging lists has lost must not count as errors of later iterations.
   void forget_what_merges_lost(const Values& applied, const Coder& coder, int bucket) {
     Values left(made.size());
     add_residuals(coder, bucket, left);
@@ -94,7 +95,7 @@ struct Books {
       if (applied[i] != 0)
         made[i] = kept[i] + left[i];
   }
-  // The largest error, in parts of the largest sum of magnitudes.
+  // The largest error, as a share of the largest sum of magnitudes.
   double error(const Coder& coder, int bucket) const {
     Values left(made.size());
     add_residuals(coder, bucket, left);
@@ -107,8 +108,8 @@ struct Books {
   }
 };
 
-// gTop-k counts a worker's value as sent where the last list has its element, also if a merge had
-// dropped it. Two workers merge once, so that what is dropped is in no list.
+// gTop-k counts a worker's value as sent if its element is in the last list, even if a merge had
+// dropped the value. Two workers merge once, so that dropped values are in no list.
 bool merges_lose(const Coded& here) {
   return here.scenario.exchange->name == "gtopk" && here.topology.workers() > 2;
 }
@@ -145,7 +146,7 @@ TEST_P(EveryCombine, LosesNothing) {
     const Compressor& compressor = Registered<Compressor>::find(pair.compressor);
     if (!compressor.keeps_residual(Settings(compressor.options, {})))
       continue;
-    // Values that are sent as they are leave exact sums of whole numbers.
+    // Methods that send values unchanged keep sums of whole numbers exact.
     const bool exact = compressor.sparse || pair.compressor == "randomk";
     for (const std::vector<int>& nodes : topologies_of(pair.exchange)) {
       SCOPED_TRACE(name_of(pair) + testing::PrintToString(nodes));
@@ -160,7 +161,7 @@ TEST_P(EveryCombine, LosesNothing) {
   EXPECT_GE(checked, 12);
 }
 
-// In fp16 messages that are added as messages are rounded on the way, in all others nothing is.
+// In fp16, messages that are added on the way are rounded; in all other cases nothing is.
 TEST_P(EveryCombine, LosesNothingInFp16) {
   const Gradients real(Gradients::Kind::real);
   for (const Coding& pair : pairs_of(GetParam())) {
@@ -203,8 +204,8 @@ TEST_P(EveryCombine, AddsInTheOrderOfRanksWhatNothingCompresses) {
     }
 }
 
-// At density 1 nothing is left out. Where partial sums are sent, they meet in another order, and
-// only sums of whole numbers are the same to the bit.
+// At density 1 nothing is left out. Exchanges that send partial sums add in another order, so only
+// sums of whole numbers are equal to the bit.
 TEST_P(EveryCombine, OfAllValuesIsTheDenseSum) {
   const bool of_partial_sums =
       std::set<std::string>{"gtopk", "hitopk", "hierarchical"}.contains(GetParam());
@@ -233,7 +234,7 @@ TEST_P(EveryCombine, OfAllValuesIsTheDenseSum) {
   }
 }
 
-// The gradients of a small example, the same for its only bucket in every iteration.
+// A small example with the same gradients for its only bucket in every iteration.
 struct Example {
   Coded coded;
   std::vector<Values> gradients;
@@ -259,21 +260,21 @@ Example example(const std::string& exchange, const std::string& compressor,
 
 const std::vector<Values> nothing_of_three{{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}};
 
-// Three workers, one value of four each. Ranks 0 and 1 meet first, then rank 2 comes.
+// Three workers with four values, each sending one. Ranks 0 and 1 merge first, then rank 2.
 TEST(GlobalTopK, MergesListsAndReturnsWhatItDrops) {
   Example example = syncline::example("gtopk", "topk", {1, 1, 1}, {{"density", "0.25"}});
-  // 0 has (0: 5), 1 has (1: 4), 2 has (1: 3): 4 is dropped first, and then 3 is less than 5.
+  // 0 sends (0: 5), 1 sends (1: 4), 2 sends (1: 3): first 4 is dropped, then 3 loses against 5.
   EXPECT_EQ(example.next(0, {{5, 0, 0, 1}, {0, 4, 0, 0}, {0, 3, 2, 0}}), (Values{5, 0, 0, 0}));
   EXPECT_EQ(example.bytes, (std::vector<std::size_t>{8, 8, 8}));
   EXPECT_EQ(example.left(), (Values{0, 7, 2, 1}));
-  // Ranks 1 and 2 have their own back, though rank 0 has merged both. So -5 meets 4 and then 3;
-  // if rank 0 had the 7, it would not send it at all.
+  // Ranks 1 and 2 got their own values back, although rank 0 has merged both. So -5 meets 4 and
+  // then 3; if rank 0 had the 7, it would not send it at all.
   EXPECT_EQ(example.next(1, {{0, -5, 3, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}), (Values{0, 2, 0, 0}));
   EXPECT_EQ(example.left(), (Values{0, 0, 5, 1}));
 }
 
-// Ranks 0 and 1 meet first, and 4 is dropped; then rank 2 brings the element that 4 was of. Only
-// what the last list does not have comes back.
+// Ranks 0 and 1 merge first, and 4 is dropped; then rank 2 brings the element of that 4. Only
+// elements that the last list lacks come back.
 TEST(GlobalTopK, CountsAsSentWhatIsInTheLastListThoughAMergeHadDroppedIt) {
   Example example = syncline::example("gtopk", "topk", {1, 1, 1}, {{"density", "0.25"}});
   EXPECT_EQ(example.next(0, {{5, 0, 0, 0}, {0, 4, 0, 1}, {0, 6, 0, 0}}), (Values{0, 6, 0, 0}));
@@ -290,21 +291,22 @@ TEST(GlobalTopK, WithoutErrorFeedbackReturnsNothing) {
   EXPECT_EQ(example.next(1, nothing_of_three), (Values{0, 0, 0, 0}));
 }
 
-// The same values: their sums are 5, 7 and nothing else, and of those 7 is the largest.
+// The same values: their sums are 5 and 7, of which 7 is the largest.
 TEST(RegionsTopK, KeepTheLargestOfAllSums) {
   Example example = syncline::example("oktopk", "topk", {1, 1, 1}, {{"density", "0.25"}});
   EXPECT_EQ(example.next(0, {{5, 0, 0, 1}, {0, 4, 0, 0}, {0, 3, 2, 0}}), (Values{0, 7, 0, 0}));
   EXPECT_EQ(example.left(), (Values{5, 0, 2, 1}));
   EXPECT_EQ(example.next(1, nothing_of_three), (Values{5, 0, 0, 0}));
-  // Rank 0 sends 6, the others 9 and 2: they are 11. The 6 stays with rank 0, and meets -5, though
-  // rank 2 has that region: it sends -5, which is more than its 4.
+  // Rank 0 sends 6, the others 9 and 2, which make 11. The 6 stays with rank 0 and meets -5,
+  // although rank 2 owns that region: rank 2 sends -5, which is larger than its 4.
   EXPECT_EQ(example.next(2, {{0, 0, 0, 5}, {0, 0, 9, 0}, {0, 0, 0, 0}}), (Values{0, 0, 11, 0}));
   EXPECT_EQ(example.left(), (Values{0, 0, 0, 6}));
   EXPECT_EQ(example.next(3, {{0, 0, 0, 0}, {0, 0, 0, 0}, {4, 0, 0, -5}}), (Values{0, 0, 0, 1}));
   EXPECT_EQ(example.left(), (Values{4, 0, 0, 0}));
 }
 
-// Two nodes of two workers. Shares are halves; of each, a node sends the larger value of its sum.
+// Two nodes of two workers. Shares are halves; of each half, a node sends the larger value of its
+// sum.
 TEST(Shares, AreSelectedFromTheSumsOfNodes) {
   const std::vector<Values> gradients{{1, 2, 0, 1}, {1, -1, 2, 4}, {5, 0, 0, 0}, {0, 3, 1, 0}};
   for (const std::string exchange : {"hitopk", "hierarchical"}) {
@@ -330,11 +332,11 @@ TEST(Shares, OfOneNodeAreCompressedByHiTopKOnly) {
 TEST(AllToAll, CompressesSumsAgainWithResidualsOfTheirOwn) {
   Example example = syncline::example("alltoall", "topk", {1, 1}, {{"density", "0.5"}});
   EXPECT_EQ(example.next(0, {{4, 3, 1, 0}, {0, 5, 0, 6}}), (Values{0, 8, 0, 6}));
-  EXPECT_EQ(example.left(), (Values{4, 0, 1, 0}));  // the 4 was sent once, and not again
+  EXPECT_EQ(example.left(), (Values{4, 0, 1, 0}));  // the 4 was sent only once
   EXPECT_EQ(example.next(1, {{0, 0, 0, 0}, {0, 0, 0, 0}}), (Values{4, 0, 1, 0}));
 }
 
-// Selecting by messages that are decoded one by one is what kernels do one after the other.
+// The bits are those of encoding and decoding each message with the kernels, one after the other.
 TEST(AllGather, IsTheSumOfDecodedMessages) {
   const Gradients gradients(Gradients::Kind::real);
   const Compressor& topk = Registered<Compressor>::find("topk");
@@ -357,7 +359,7 @@ TEST(AllGather, IsTheSumOfDecodedMessages) {
   }
 }
 
-// Exchanges that add messages on the way give the same bits, and so do threads, however many.
+// All exchanges that add messages on the way give the same bits, with any number of threads.
 TEST(Sums, AreTheSameInEveryExchangeThatAddsMessages) {
   const Gradients gradients(Gradients::Kind::real);
   for (const std::string compressor : {"randomk", "powersgd"}) {

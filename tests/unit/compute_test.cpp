@@ -23,7 +23,7 @@ double measured(const std::string& model, const std::string& device, const std::
   return found;
 }
 
-// Of a scenario, what these tests ask for.
+// The part of a scenario that these tests use.
 struct Asked {
   int batch = 32;
   Arithmetic arithmetic = Arithmetic::fp32;
@@ -76,7 +76,7 @@ Cluster cluster_of(const std::vector<Host>& hosts) {
   return cluster;
 }
 
-// Hosts' speeds are those of fp32, which counts them; all else counts the device's peak of its own.
+// In fp32, efficiency is a share of the host's speed; in other precisions, of the device's peak.
 TEST(ComputeTimes, TakeAnEfficiencyOfTheDevicesPeakForAllButFp32) {
   constexpr double flop = 3 * 3e9 * 32;
   Asked scenario{.batch = 32, .arithmetic = Arithmetic::bf16, .efficiency = 0.5};
@@ -84,7 +84,7 @@ TEST(ComputeTimes, TakeAnEfficiencyOfTheDevicesPeakForAllButFp32) {
     return solo_times(times_of(scenario, model_named("net"), cluster_of(hosts)));
   };
   EXPECT_DOUBLE_EQ(solo_s({{1e12, "a100"}}).at(0), flop / (0.5 * 312e12));
-  // A slower host of the same device takes longer in proportion, another device its own time.
+  // A slower host of the same device takes longer in proportion; another device has its own time.
   const std::vector<double> mixed = solo_s({{2e12, "a100"}, {1e12, "a100"}, {5e12, "h100"}});
   EXPECT_DOUBLE_EQ(mixed.at(1), 2 * flop / (0.5 * 312e12));
   EXPECT_DOUBLE_EQ(mixed.at(2), flop / (0.5 * 989e12));
@@ -95,8 +95,8 @@ TEST(ComputeTimes, TakeAnEfficiencyOfTheDevicesPeakForAllButFp32) {
   scenario.arithmetic = Arithmetic::tf32;
   EXPECT_DOUBLE_EQ(solo_s({{1e12, ""}}).at(0), flop / (0.5 * 494.5e12));
   scenario.arithmetic = Arithmetic::fp16;
-  EXPECT_DOUBLE_EQ(solo_s({{1e12, ""}}).at(0), flop / (0.5 * 989e12));  // as many as of bf16
-  scenario.device = "v100";                                             // which has no bf16
+  EXPECT_DOUBLE_EQ(solo_s({{1e12, ""}}).at(0), flop / (0.5 * 989e12));  // equal to the peak of bf16
+  scenario.device = "v100";                                             // has no bf16
   EXPECT_DOUBLE_EQ(solo_s({{1e12, ""}}).at(0), flop / (0.5 * 125e12));
   scenario.arithmetic = Arithmetic::fp32;
   EXPECT_DOUBLE_EQ(solo_s({{1e12, "a100"}}).at(0), flop / (0.5 * 1e12));
@@ -151,10 +151,11 @@ TEST(ComputeTimes, TakeTheEfficiencyLast) {
 TEST(ComputeTimes, OfOtherHostsAreInProportionToTheirSpeed) {
   const ComputeTimes times = times_of({.batch = 32, .throughput = 16}, model_named("mine"),
                                       cluster_of({{1e12}, {2e12}, {0.5e12}}));
-  EXPECT_EQ(solo_times(times), (std::vector<double>{4, 2, 8}));  // 16 samples/s are the fastest's
+  EXPECT_EQ(solo_times(times), (std::vector<double>{4, 2, 8}));  // the fastest has 16 samples/s
 }
 
-// Neither the order of the hosts, which their names decide, nor which of them take part.
+// A host's seconds depend neither on the order of hosts, which names decide, nor on which others
+// take part.
 TEST(ComputeTimes, OfAHostDependOnNoOtherHostsName) {
   const std::vector<std::vector<Host>> orders{{{1e12, "v100"}, {3e12, "v100"}, {2e12, "v100"}},
                                               {{3e12, "v100"}, {2e12, "v100"}, {1e12, "v100"}}};
@@ -207,7 +208,7 @@ TEST(ComputeTimes, AreNotGuessedWhereOneHostOfManyIsUnknown) {
                std::runtime_error);
 }
 
-// Adam reads and writes seven values of four bytes: 28 bytes of each of 20 parameters.
+// Adam reads and writes seven values of four bytes: 28 bytes for each of 20 parameters.
 TEST(ComputeTimes, AddTheOptimizersStepToWhatFlopTake) {
   const Asked scenario{.batch = 8,
                        .efficiency = 0.5,
@@ -235,8 +236,8 @@ TEST(Jitter, IsOneWithoutVariation) {
   EXPECT_EQ(jitter_factor(0, 1, 2, 3), 1);
 }
 
-// With a hundred thousand draws, only a wrong generator has a mean more than five standard errors
-// off, or a coefficient of variation more than 5 % off (the draws are fixed).
+// With a hundred thousand fixed draws, only a wrong generator has a mean off by more than five
+// standard errors, or a coefficient of variation off by more than 5 %.
 void expect_distribution(double coefficient) {
   double sum = 0;
   double squares = 0;
@@ -267,7 +268,7 @@ TEST(Jitter, DependsOnSeedRankAndIterationOnly) {
   EXPECT_NE(jitter_factor(0.2, 1, 2, 4), factor);
   EXPECT_NE(jitter_factor(0.2, std::uint64_t{1} << 32 | 1, 2, 3), factor);  // all 64 bits count
   EXPECT_NE(jitter_factor(0.2, 1, 3, 2), factor);
-  EXPECT_EQ(jitter_factor(0.2, 1, 2, 3), factor);  // whatever was drawn in between
+  EXPECT_EQ(jitter_factor(0.2, 1, 2, 3), factor);  // independent of draws in between
 }
 
 }  // namespace

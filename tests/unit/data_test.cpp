@@ -1,4 +1,4 @@
-// The data sets: digits, generated ones, and files of others, whole and broken.
+// Data sets: digits, generated ones, and files from other sources, complete and broken.
 #include "sim/catalogue/data.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ TEST(Digits, LastThreeHundredAndSixtyAreHeldOut) {
     for (const float value : samples->values)
       ASSERT_TRUE(value >= 0 && value <= 1);
   }
-  // The first row of the file: 0,0,5,13,..., a nought.
+  // The first row of the file: 0,0,5,13,..., a zero.
   EXPECT_EQ(data.train.sample(0)[2], 5.0F / 16);
   EXPECT_EQ(data.train.sample(0)[3], 13.0F / 16);
   EXPECT_EQ(data.train.labels[0], 0);
@@ -74,7 +74,7 @@ TEST(Digits, ABadFileIsOneLine) {
         {"d.csv:402", "label = ", "0 to 9"});
 }
 
-// The share of held-out samples of two classes that the nearer class mean has wrong.
+// The share of held-out samples of two classes whose nearer class mean is that of the other class.
 double error_of_nearest_mean(const Data& data) {
   const std::size_t features = data.train.features;
   std::vector<double> means(2 * features);
@@ -84,7 +84,7 @@ double error_of_nearest_mean(const Data& data) {
           2.0 / static_cast<double>(data.train.count) * data.train.sample(i)[k];
   int wrong = 0;
   for (std::size_t i = 0; i < data.held_out.count; ++i) {
-    double nearer = 0;  // to class 0, if positive
+    double nearer = 0;  // to class 0 if positive
     for (std::size_t k = 0; k < features; ++k)
       nearer += std::pow(data.held_out.sample(i)[k] - means[features + k], 2) -
                 std::pow(data.held_out.sample(i)[k] - means[k], 2);
@@ -139,8 +139,8 @@ TEST(Generated, WhatCannotBeIsOneLine) {
   expect_mentions(error_of([] { generated({{"difficulty", "-1"}}); }), {"difficulty = -1"});
 }
 
-// One channel's pixels: (value - mean) / deviation, and then so that an image's squared length is
-// 15 in the mean, as that of digits.
+// One channel's pixels: (value - mean) / deviation, then scaled so that the mean squared length of
+// an image is 15, as for digits.
 void expect_standardised(const Data& data, const std::string& bytes, double features) {
   const double count = static_cast<double>(bytes.size());
   double mean = 0, square = 0, lengths = 0;
@@ -195,7 +195,8 @@ TEST_F(Mnist, IsReadFromAFolderOrAFileInItOrBesideAConfiguration) {
   }
 }
 
-// As Debian's package has Fashion-MNIST; a file that is there unpacked too counts as it is.
+// Debian's package of Fashion-MNIST has packed files; if a file is also there unpacked, that one is
+// used.
 TEST_F(Mnist, MayBePackedByGzip) {
   const Data plain = load_data(folder_.path(), ".", {}, 1);
   const DataNeed need = need_of_data(folder_.path(), ".", {});
@@ -213,7 +214,7 @@ TEST_F(Mnist, MayBePackedByGzip) {
   expect_mentions(loading_error(folder_.path()), {images_ + ": 1 bytes"});
 }
 
-// A word for Debian's package; a folder of that name, as everywhere, is that.
+// Without a folder of that name, the word means Debian's package.
 TEST_F(Mnist, OfFashionIsAWord) {
   const std::string error = loading_error("fashion-mnist");
   if (!error.empty()) {
@@ -272,7 +273,7 @@ TEST(Cifar, BatchesThatAreThereAreRead) {
   EXPECT_EQ(data.train.labels, (std::vector{1, 9, 4}));
   EXPECT_EQ(data.held_out.labels, (std::vector{7}));
   EXPECT_EQ(data.train.values.size(), 3u * 3072);
-  // Red is one pixel of 255 and one of 0 among 0x33; green and blue are one colour everywhere.
+  // Red has one pixel of 255 and one of 0 among 0x33; green and blue are constant.
   EXPECT_GT(data.train.sample(0)[0], 0);
   EXPECT_LT(data.train.sample(1)[0], 0);
   EXPECT_EQ(data.train.sample(0)[1], data.train.sample(2)[0]);
@@ -295,7 +296,7 @@ TEST(Cifar, BrokenFilesAreOneLineEach) {
   expect_mentions(loading_error(folder.path()), {"test_batch.bin", "label 10 of sample 1"});
 }
 
-// The length to which images are scaled is that of these.
+// Other images are scaled to the mean squared length of the digits.
 TEST(Data, DigitsHaveTheSquaredLengthThatOtherImagesGet) {
   const Data digits = load_data("digits", ".", {}, 1);
   double sum = 0;

@@ -1,4 +1,4 @@
-// What devices compute, hold and cost; and whether a training state fits into their memory.
+// What devices compute, hold and cost, and whether a training state fits into their memory.
 #include "sim/catalogue/devices.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Devices, AreKnownByTheirNamesAndThoseOfTheirCostTables) {
   EXPECT_EQ(known_device(""), nullptr);
 }
 
-// Units that somebody mixed up would break these: 1 to 3,000 TFLOP/s, 8 to 300 GB, 0.2 to 10 TB/s.
+// Mixed-up units would violate these ranges: 1 to 3,000 TFLOP/s, 8 to 300 GB, 0.2 to 10 TB/s.
 TEST(Devices, HaveTheOrdersOfMagnitudeOfDevices) {
   for (const Device& device : known_devices()) {
     for (const auto& [arithmetic, flops] : device.peak_flops) {
@@ -52,7 +52,7 @@ TEST(Devices, HaveTheOrdersOfMagnitudeOfDevices) {
     EXPECT_LT(device.price.value_or(1), 20) << device.name;
   }
   EXPECT_EQ(peak("a100", Arithmetic::bf16), 2 * peak("a100", Arithmetic::tf32));
-  EXPECT_EQ(peak("h100", Arithmetic::bf16), 989e12);  // dense: the sheet's 1,979 has sparsity
+  EXPECT_EQ(peak("h100", Arithmetic::bf16), 989e12);  // dense; the sheet's 1,979 assumes sparsity
   EXPECT_EQ(peak("v100", Arithmetic::fp16), 125e12);
   EXPECT_FALSE(known_device("v100")->peak_flops.contains(Arithmetic::bf16));
 }
@@ -130,7 +130,7 @@ TEST(Memory, ShowsItsArithmetic) {
             "activations = 40 GB <= 80 GB of h100, without an optimizer's states");
 }
 
-// Of one more sample of a model that is here.
+// Activation bytes of one more sample, for a model in models/.
 double activations_of(const std::string& name, const std::map<std::string, std::string>& options) {
   const Model model = read_model(data_root() + "/models/" + name + ".csv");
   const auto bytes = [&](const std::string& batch) {
@@ -141,9 +141,9 @@ double activations_of(const std::string& name, const std::map<std::string, std::
   return bytes("2") - bytes("1");
 }
 
-// Korthikanti et al. 2022: a block keeps s h (34 + 5 a s / h) bytes, and with a s / h = 16, as in
-// GPT-3 of 175 billion parameters and in our gpt-1.3b, 5 a s / h = 80: selective recomputation
-// spares 70 % of it.
+// Korthikanti et al. 2022: a block keeps s h (34 + 5 a s / h) bytes. With a s / h = 16, as in GPT-3
+// of 175 billion parameters and in gpt-1.3b here, 5 a s / h = 80: selective recomputation saves 70
+// % of it.
 TEST(Memory, HasTheActivationsOfTransformers) {
   const double s = 2048, h = 2048, words = 50257, blocks = 24;
   const double rest = s * h + 2 * s * h + 2 * s * h + 4 * s * words;  // embedding, norm, head
@@ -153,7 +153,7 @@ TEST(Memory, HasTheActivationsOfTransformers) {
   EXPECT_EQ(activations_of("gpt-1.3b", {{"precision", "bf16"}, {"recompute", "selective"}}),
             rest + blocks * block + attention);
   EXPECT_NEAR(attention / (block + attention), 0.70, 0.005);
-  // What each block reads, and a whole one, or embedding or head, at a time.
+  // The inputs of all blocks, plus one whole block, embedding or head at a time.
   EXPECT_EQ(activations_of("gpt-1.3b", {{"precision", "bf16"}, {"recompute", "full"}}),
             blocks * 2 * s * h + 2 * s * h + 32 * s * h + attention);
   EXPECT_EQ(activations_of("gpt-1.3b", {}), 2 * (rest + blocks * (block + attention)));
@@ -202,7 +202,8 @@ TEST(Memory, OfServersIsNotTheWorkers) {
             8e9);
 }
 
-// What fsdp shards: parameters with zero = 3, gradients from 2 on, unless they are added up whole.
+// fsdp shards parameters with zero = 3, and gradients from 2 on unless they are accumulated
+// unsharded.
 TEST(Memory, CountsTheShardsOfFsdp) {
   const auto bytes_of = [](std::map<std::string, std::string> more) {
     more.insert({{"schedule", "fsdp"},
@@ -220,7 +221,7 @@ TEST(Memory, CountsTheShardsOfFsdp) {
                                             " + 1 B of 1 gathered unit x 2 bytes = "});
 }
 
-// While one computes `prefetch` others are gathered; a worker alone gathers nothing.
+// While one unit computes, `prefetch` others are gathered; a worker alone gathers nothing.
 TEST(Memory, HasTheUnitsThatFsdpGathers) {
   Model model{.name = "net", .sample = "s", .layers = {}};
   for (const std::uint64_t parameters : {700, 100, 400, 500, 200})
@@ -233,14 +234,14 @@ TEST(Memory, HasTheUnitsThatFsdpGathers) {
     return need->bytes - 1.9e9 * (4 + 4) / workers;
   };
   EXPECT_DOUBLE_EQ(gathered({{"prefetch", "0"}}), 4 * 700e6);
-  EXPECT_DOUBLE_EQ(gathered({}), 4 * 900e6);  // 400 and 500, which follow each other
+  EXPECT_DOUBLE_EQ(gathered({}), 4 * 900e6);  // 400 and 500 are neighbours
   EXPECT_DOUBLE_EQ(gathered({{"prefetch", "2"}}), 4 * 1200e6);
   EXPECT_DOUBLE_EQ(gathered({{"prefetch", "9"}}), 4 * 1900e6);
   EXPECT_DOUBLE_EQ(gathered({{"units", "1"}}), 4 * 1900e6);
   EXPECT_NEAR(gathered({}, 1), 0, 1);
 }
 
-// A residual for each value that a worker makes messages of, and DGC's momentum for each, too.
+// A residual for each value that a worker makes messages of, and with DGC also a momentum.
 TEST(Memory, HasWhatCompressorsKeep) {
   const Model model{.name = "net", .sample = "s", .layers = {{"a", 1'000'000'000, 1}}};
   const auto need = [&](std::map<std::string, std::string> options, double encoded) {
@@ -266,7 +267,7 @@ TEST(Memory, HasWhatLocalSgdAveragesFrom) {
   const auto alone = [&](const std::string& option, const std::string& value) {
     return need_of({{"schedule", "local-sgd"}, {option, value}}, 1e9, h100)->bytes;
   };
-  EXPECT_EQ(alone("local-steps", "4"), 1e9 * (4 + 4));  // parameters are averaged as they are
+  EXPECT_EQ(alone("local-steps", "4"), 1e9 * (4 + 4));  // averages plain parameters
   EXPECT_EQ(alone("average-delay", "1"), 1e9 * (4 + 4 + 4));
   EXPECT_EQ(alone("outer-learning-rate", "0.7"), 1e9 * (4 + 4 + 4));
   const auto diloco = need_of(

@@ -8,7 +8,7 @@
 
 namespace syncline {
 
-// The message of the exception that `act` throws; if it throws none, the test fails.
+// The message of the exception that `act` throws; without an exception the test fails.
 template <class Act>
 std::string error_of(Act act) {
   try {

@@ -1,4 +1,4 @@
-// What must hold for every exchange: messages match, nothing deadlocks, groups agree.
+// Laws of every exchange: messages match, nothing deadlocks, groups agree.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
@@ -24,7 +24,7 @@ std::map<Pair, std::vector<std::pair<int, std::uint64_t>>> messages(const Collec
   return messages_by_pair;
 }
 
-// Executes plans step by step, as early as messages and groups allow.
+// Executes plans step by step, as soon as messages and groups allow.
 class Execution {
  public:
   explicit Execution(const std::vector<Plan>& plans)
@@ -112,7 +112,7 @@ class Execution {
   bool moved_ = false;
 };
 
-TEST(Execution, FindsADeadlock) {  // that is, the test below can fail
+TEST(Execution, FindsADeadlock) {  // so the test below can fail
   const Phase send{.verb = Verb::push, .sends = {{1, 1}}, .receives = {}};
   const Phase receive{.verb = Verb::push, .sends = {}, .receives = {{1, 1}}};
   const Phase send_to_0{.verb = Verb::push, .sends = {{0, 1}}, .receives = {}};
@@ -124,11 +124,11 @@ TEST(Execution, FindsADeadlock) {  // that is, the test below can fail
 struct Variant {
   std::string exchange;
   GivenSettings given = {};
-  bool sums = false;  // supports only messages that can be added
+  bool sums = false;  // carries only messages that can be added
 };
 
-// Every registered exchange as it is by default, as flows if it has a plan for that, and with each
-// other word that its parameters take.
+// Every registered exchange with its defaults, as flows if it has such a plan, and with each other
+// word that its parameters allow.
 std::vector<Variant> variants() {
   std::vector<Variant> all;
   for (const auto& [name, exchange] : Registered<Exchange>::all()) {
@@ -153,7 +153,7 @@ std::string name_of(const Variant& variant) {
   return name;
 }
 
-// Names of tests hold it, and without this the bytes in memory.
+// Test names contain this; without it they would contain the bytes in memory.
 void PrintTo(const Variant& variant, std::ostream* out) {
   *out << name_of(variant);
 }
@@ -254,7 +254,7 @@ TEST_P(EveryExchange, BringsEveryGradientToEveryWorker) {
     for (const Shape& shape : shapes_of(workers)) {
       if (needs_even_nodes(exchange) && !shape.even)
         continue;
-      // Among many, each flow of `ps` carries the bytes of several.
+      // With many workers, each flow of `ps` carries the bytes of several.
       if (exchange == "ps" && GetParam().given.contains("fidelity") && workers > 9)
         continue;
       SCOPED_TRACE(std::to_string(workers) + " workers, " + shape.name);

@@ -1,4 +1,4 @@
-// The message of a SimGrid that aborts, made readable for a user.
+// The message of an aborting SimGrid, made readable for a user.
 #include <gtest/gtest.h>
 
 #include "sim/sweep/process.h"

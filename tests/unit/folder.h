@@ -1,4 +1,4 @@
-// Files of a test, in a folder that is removed after it.
+// A test's files, in a folder that is removed afterwards.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace syncline {
 
-// Words as IDX files have them, most significant byte first.
+// Words as in IDX files, most significant byte first.
 inline std::string big_endian(const std::vector<std::uint32_t>& words) {
   std::string bytes;
   for (const std::uint32_t word : words)
@@ -60,7 +60,7 @@ inline std::string text_of(const std::string& path) {
   return text.str();
 }
 
-// Every file in a folder and below it by name: its text.
+// The text of every file in a folder and below it, by name.
 inline std::map<std::string, std::string> files_of(const std::string& folder) {
   std::map<std::string, std::string> texts;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
@@ -69,8 +69,8 @@ inline std::map<std::string, std::string> files_of(const std::string& folder) {
   return texts;
 }
 
-// Everything in a folder by name: the text of a file, or the size of a large one, which may be all
-// holes; where a link leads, or what else it is.
+// Everything in a folder, by name: the text of a file, or the size of a large one, which may be
+// sparse; the target of a link; or the kind of anything else.
 inline std::map<std::string, std::string> listing_of(const std::string& folder) {
   constexpr std::uintmax_t large = 16'000'000;
   std::map<std::string, std::string> found;

@@ -1,4 +1,4 @@
-// Files of other tools are called what they are.
+// Files of other tools are recognised and named.
 #include "sim/import/foreign_files.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(ForeignFiles, AreNamedWhereAModelOrAPlatformIsWanted) {
   }
 }
 
-// Once the words had eight cards for four GPUs, which are refused.
+// Once, the advised words had eight cards for four GPUs, which are refused.
 TEST(ForeignFiles, WordsThatTheirErrorsAdviseAreAPlatform) {
   const TemporaryFolder folder;
   int advised = 0;
@@ -92,7 +92,7 @@ TEST(ForeignFiles, OfNobodyKeepWhatIsSaidOfThem) {
   }
 }
 
-// Parallelism that nobody knows, by the form of its file: a word in capitals, and a number.
+// Unknown parallelism, recognised by the form of its file: a word in capitals, and a number.
 TEST(ForeignFiles, OfAstraSimNameTheirParallelism) {
   const TemporaryFolder folder;
   const auto error = [&](const std::string& text) {
@@ -106,7 +106,7 @@ TEST(ForeignFiles, OfAstraSimNameTheirParallelism) {
   expect_mentions(error("LAYER\nten\n"), {"no column"});
 }
 
-// A trace of one collective asks what it costs: its bytes are a bucket, and nothing computes.
+// In a trace of a single collective, its bytes become one bucket, and nothing computes.
 TEST(ChakraTrace, OfOneCollectiveIsAModelOfOneBucket) {
   const auto collective = [](int id, int type, const std::string& bytes) {
     return "{\"id\": \"" + std::to_string(id) +
@@ -126,7 +126,7 @@ TEST(ChakraTrace, OfOneCollectiveIsAModelOfOneBucket) {
       read_model(folder.write("t", head + collective(1, 0, "1000") + collective(2, 0, "3000")));
   ASSERT_EQ(two.layers.size(), 2U);
   EXPECT_DOUBLE_EQ(two.times->all_s(), 1e-9);
-  // DDP sends a model's buffers before it computes: no gradients.
+  // DDP broadcasts a model's buffers before it computes: these are no gradients.
   const Model buffers =
       read_model(folder.write("t", head + collective(1, 5, "512") + collective(2, 0, "4000")));
   EXPECT_EQ(buffers.parameters(), 1000U);

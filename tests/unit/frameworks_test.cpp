@@ -1,5 +1,5 @@
-// What frameworks do unless they are told otherwise (platforms/frameworks.csv): their buckets, by a
-// second implementation of each one's own rule and as published, and how options take them.
+// Defaults of frameworks (platforms/frameworks.csv): their buckets, by a second implementation of
+// each framework's rule and as published, and how options use them.
 #include "sim/catalogue/frameworks.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Sizes bytes_of(const std::vector<Bucket>& buckets, std::uint64_t value_bytes) {
   return sizes;
 }
 
-// Of tensors in the order in which gradients come.
+// Tensors in the order in which their gradients are made.
 Sizes tensors_of(const Model& model, std::uint64_t value_bytes) {
   Sizes sizes;
   for (const Layer& layer : model.layers)
@@ -35,8 +35,8 @@ Sizes tensors_of(const Model& model, std::uint64_t value_bytes) {
   return {sizes.rbegin(), sizes.rend()};
 }
 
-// PyTorch DDP, as compute_bucket_assignment_by_size: a tensor is added, and what has then reached
-// the limit is a bucket; limits are 1 MiB and then 25 MiB; what is left is the last bucket.
+// PyTorch DDP's compute_bucket_assignment_by_size: a tensor is added, and a bucket that has then
+// reached the limit is closed; limits are 1 MiB and then 25 MiB; the rest is the last bucket.
 Sizes ddp_buckets(const Sizes& tensors, const std::vector<std::uint64_t>& limits) {
   Sizes done;
   std::uint64_t open = 0;
@@ -73,7 +73,7 @@ TEST(PytorchDdp, HasItsOwnBuckets) {
   EXPECT_EQ(buckets_with({{"framework", "pytorch-ddp"}}, model_named("bert-base"), 4).size(), 14U);
 }
 
-// torchvision's, in forward order.
+// The ResNet-18 of torchvision, in forward order.
 Model resnet18() {
   Model model;
   const auto conv = [&](std::uint64_t in, std::uint64_t out, std::uint64_t side) {
@@ -129,8 +129,8 @@ TEST(PytorchDdp, HasFewBucketsWhereTensorsAreLarge) {
   EXPECT_EQ(buckets_with({}, model, 2).size(), 123U);
 }
 
-// Horovod, as its documentation of tensor fusion: in each cycle it selects the first few of what is
-// ready that fit into the threshold, again and again. These go out when the cycle ends.
+// Horovod, by its documentation of tensor fusion: in each cycle it repeatedly selects the first
+// ready tensors that fit into the threshold. These groups are sent at the end of the cycle.
 struct Group {
   std::uint64_t bytes = 0;
   double sent_s = 0;
@@ -153,7 +153,7 @@ std::vector<Group> horovod_groups(const Sizes& tensors, const std::vector<double
   return sent;
 }
 
-// When each gradient is there, where backward takes so long.
+// When each gradient is ready, if backward takes this long.
 std::vector<double> ready_times(const Model& model, double backward_s) {
   std::vector<double> ready_s;
   double flop = 0;
@@ -186,7 +186,7 @@ TEST(Horovod, HasItsOwnGroupsForGivenTimes) {
           EXPECT_NEAR(ready_s[last - 1] + buckets[i].waits_s, groups[i].sent_s, 1e-9);
         }
       }
-  // In 0.12 s of backward a new version sends what an old one would in five cycles.
+  // In 0.12 s of backward a new version sends the groups that an old one would send in five cycles.
   const Model model = model_named("resnet50");
   const auto groups_of = [&](const char* version) {
     return cycled_buckets(model, resolve(given({{"framework", version}})).fusion, 4,
@@ -229,7 +229,7 @@ TEST(Frameworks, GiveDefaultsThatOptionsReplace) {
   EXPECT_EQ(replaced.framework.described().find("bucket-bytes = "),
             replaced.framework.described().find("-bucket-bytes") + 1);
   EXPECT_EQ(replaced.framework.described().find("bucket-closes"), std::string::npos);
-  // A schedule that is one fused buffer stays that.
+  // A schedule with one fused buffer keeps it.
   const Scenario fused = resolve(
       given({{"framework", "pytorch-ddp"}, {"schedule", "topk-sgd"}, {"device", "v100-modelled"}}));
   EXPECT_EQ(fused.fusion.kind, Fusion::Kind::all);
@@ -237,7 +237,7 @@ TEST(Frameworks, GiveDefaultsThatOptionsReplace) {
   EXPECT_EQ(resolve(given({})).framework.described(), "");
 }
 
-// NCCL chooses between its exchanges; what compresses, and servers, have their own.
+// NCCL chooses among its exchanges; compressed messages and servers have their own.
 TEST(Frameworks, LeaveTheExchangeToWhatChoosesIt) {
   for (const char* framework : {"pytorch-ddp", "horovod", "horovod-0.15"}) {
     const auto resolved = [&](std::map<std::string, std::string> options) {

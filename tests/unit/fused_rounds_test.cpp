@@ -1,4 +1,4 @@
-// The rounds of an all-to-all, of which some stand for several: the same bytes in fewer messages.
+// The rounds of an all-to-all, some of which stand for several: the same bytes in fewer messages.
 #include <algorithm>
 #include <functional>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ std::vector<Plan> fused(const Collective& all) {
   return plans;
 }
 
-// Bytes by node of the other rank.
+// Bytes exchanged with each node.
 std::map<int, std::uint64_t> bytes_by_node(const Collective& all, const Plan& plan,
                                            std::vector<Transfer> Action::*which) {
   std::map<int, std::uint64_t> bytes;
@@ -71,7 +71,7 @@ TEST_P(FusedRounds, HaveOnePartnerThatExpectsThem) {
       const Actions own = actions_of(plans[rank]);
       for (std::size_t i = 0; i < own.size(); ++i) {
         if (own[i].sends.empty())
-          continue;  // work on messages
+          continue;  // it acts on messages
         ASSERT_EQ(own[i].sends.size(), 1U);
         const Actions other = actions_of(plans[at(own[i].sends[0].peer)]);
         EXPECT_EQ(other[i].receives[0].peer, static_cast<int>(rank));
@@ -124,8 +124,8 @@ TEST(ManyRounds, AreSixteenEvenlySpacedOnes) {
   }
 }
 
-// On nodes of four a round goes 0, 1, 2 or 3 places on: so on rails as many messages stay on their
-// own rail as in all rounds together.
+// On nodes of four, a round goes 0, 1, 2 or 3 places on, so that on rails the share of messages
+// that stay on their rail is that of all rounds.
 TEST(ManyRounds, ChangePlacesInNodesInTurn) {
   const Collective all = collective("alltoall", make_topology(std::vector<int>(32, 4), 0), 128'000);
   std::map<int, int> rounds_by_places;

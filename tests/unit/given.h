@@ -8,7 +8,7 @@
 
 namespace syncline {
 
-// These options, with a platform and a model unless they have others.
+// These options, with a default platform and model.
 inline GivenOptions given(const std::map<std::string, std::string>& values) {
   GivenOptions options{{"platform", {"two-hosts", "--platform"}},
                        {"model", {"resnet50", "--model"}}};

@@ -1,6 +1,6 @@
-// What lists of many rows take grows with their number: twice as many, twice the time, not four
-// times. Sixteen times as many may take 64 times as long here, where going through the list for
-// each of its rows would take 256 times.
+// Time grows linearly with the number of rows: twice as many take twice as long, not four times. In
+// these tests sixteen times as many rows may take 64 times as long; walking the list for each of
+// its rows would take 256 times.
 #include <ctime>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace syncline {
 namespace {
 
-// Of this process's processor.
+// Ticks of this process's CPU time.
 template <class Work>
 double ticks_of(Work work) {
   const std::clock_t began = std::clock();
@@ -28,10 +28,10 @@ double ticks_of(Work work) {
 constexpr int few = 1000;
 constexpr double times_as_many = 16;
 
-// `work_of` makes something for so many rows, whose work is then timed.
+// Times the work that `work_of` makes for a number of rows.
 template <class WorkOf>
 void expect_linear(WorkOf work_of) {
-  constexpr double shortest = 2e-3 * CLOCKS_PER_SEC;  // less is lost in rounding
+  constexpr double shortest = 2e-3 * CLOCKS_PER_SEC;  // below it rounding dominates
   const double of_few = std::max(ticks_of(work_of(few)), shortest);
   const double of_many = ticks_of(work_of(static_cast<int>(few * times_as_many)));
   EXPECT_LT(of_many, 4 * times_as_many * of_few) << of_few << " ticks of the few";
@@ -138,8 +138,8 @@ TEST(Growth, OfACommitThatIsAddedToAHistoryIsThatOfItsCells) {
   });
 }
 
-// A node's eight GPUs have 90 links on their ways, and SimGrid asks one node after the other for
-// each: of twice as many nodes four times as often.
+// A node's eight GPUs have 90 links on their routes, and SimGrid searches one node after the other
+// for each of them: with twice as many nodes, four times as often.
 TEST(Growth, OfLoadingAPlatformIsThatOfTheZonesThatAreAskedForItsLinks) {
   const double of_few = read_platform("dgx:nodes=400").load_s;
   const double of_many = read_platform("dgx:nodes=800").load_s;

@@ -1,4 +1,4 @@
-// What gzip has packed is what it was; anything else is refused.
+// Unpacks what gzip packed; refuses anything else.
 #include "sim/catalogue/gzip.h"
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ std::string packed(const TemporaryFolder& folder, const std::string& text,
   return text_of_file(path + ".gz", most);
 }
 
-// Bytes that repeat more or less: 1 for all bytes alike, 256 for noise.
+// Bytes with more or less repetition: 1 for all equal, 256 for noise.
 std::string bytes_of(std::size_t size, unsigned kinds) {
   std::mt19937 draw(kinds);
   std::string bytes;
@@ -57,7 +57,7 @@ TEST(Gzip, RefusesWhatIsDamagedInOneLine) {
       broken[draw() % broken.size()] ^= static_cast<char>(1U << draw() % 8);
     std::string got;
     const std::string error = error_of([&] { got = unpacked("f", broken, most); });
-    // Only the name, the time and the like are not covered by the sum.
+    // The checksum covers all but the name, the time and the like.
     EXPECT_TRUE(error.starts_with("f: no whole file of gzip's: ") || got == text || broken.empty())
         << i << error;
     EXPECT_EQ(error.find('\n'), std::string::npos);

@@ -1,4 +1,4 @@
-// Learning curves in a report: what is drawn, and how much of it.
+// Learning curves in a report: which are drawn, and in how much detail.
 #include <gtest/gtest.h>
 
 #include "sim/page/page.h"
@@ -28,7 +28,7 @@ TEST(LearningCharts, AreOfLossAndAccuracyAgainstThreeThings) {
   const auto all =
       charts({cell("asp", made_learned(0.25, 0.7)), cell("bsp", made_learned(0.5, 0.9), 8)});
   ASSERT_EQ(all.size(), 6U);
-  EXPECT_EQ(all[2].variant, "seconds");  // what is begun with
+  EXPECT_EQ(all[2].variant, "seconds");  // the view shown first
   EXPECT_EQ(all[2].sentence, "asp ends with loss 0.25 after 10 s, bsp with 0.5 after 10 s.");
   EXPECT_EQ(all[2].y.scale, Scale::log10);  // from 2 to 0.25
   EXPECT_EQ(all[0].x.unit, "B");

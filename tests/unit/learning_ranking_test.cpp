@@ -1,5 +1,5 @@
-// What a sweep says of cells that learn: who reached the target first, or ended with the least
-// loss.
+// A sweep's sentences about cells that learn: which reached the target first, or ended with the
+// least loss.
 #include <gtest/gtest.h>
 
 #include "sim/study/pooled.h"
@@ -33,7 +33,7 @@ TEST_F(LearningRanking, IsLedByWhoReachedTheTargetFirst) {
   for (const RankedCell& one : ranking.cells)
     order.push_back(one.result);
   EXPECT_EQ(order, (std::vector<std::size_t>{1, 0, 2, 3}));
-  // Nor is what diverged the fastest in the sentence on throughput.
+  // Nor may a diverged cell be the fastest in the sentence on throughput.
   expect_mentions(ranking.sentences[1], {"asp is the fastest: 500 samples/s"});
 }
 
@@ -59,8 +59,9 @@ TEST_F(LearningRanking, IsATieWhereTheTargetWasReachedAtOneMoment) {
             "reached accuracy 0.95 first: bsp and asp tie at 2 s (one seed).");
 }
 
-// Seconds tie as throughput does: 0.4 % apart they are one number, 4 % apart only where the curve's
-// points, one each second, do not tell them apart. Once "2.43 s against 2.43 s" had a winner.
+// Seconds tie like throughput: 0.4 % apart they count as equal; 4 % apart they tie only if the
+// curve's points, one per second, do not tell them apart. Once, "2.43 s against 2.43 s" had a
+// winner.
 TEST_F(LearningRanking, IsATieWhereTheTargetWasReachedAtTimesThatTie) {
   const auto said = [&](double first_s, double second_s, const Learned& second) {
     return rank({cell("asp", 100, learned_, first_s), cell("bsp", 100, second, second_s)})
@@ -75,14 +76,15 @@ TEST_F(LearningRanking, IsATieWhereTheTargetWasReachedAtTimesThatTie) {
       said(2.4, 2.5, learned_),
       "reached accuracy 0.95 first: asp and bsp tie at 2.4 s to 2.5 s, within their intervals "
       "(one seed).");
-  Learned often = made_learned(0.5, 0.95, 1001);  // a point each hundredth: 2.49, 2.5
+  Learned often = made_learned(0.5, 0.95, 1001);  // a point each 0.01 s: 2.49, 2.5
   for (CurvePoint& point : often.curve)
     point.seconds /= 100;
   EXPECT_EQ(said(2.4, 2.5, often),
             "reached accuracy 0.95 first: asp, 2.4 s (one seed) against 2.5 s of bsp.");
 }
 
-// A third that is far behind is named, and who ties is not ahead of each other in the page either.
+// The sentence names the third, which is far behind; on the page, too, tied cells are not ahead of
+// each other.
 TEST_F(LearningRanking, NamesWhatIsBehindATie) {
   const Ranking ranking = rank({cell("asp", 100, learned_, 2.43), cell("bsp", 500, learned_, 2.44),
                                 cell("ssp", 300, learned_, 5.0), cell("inhad", 200, less_)});
@@ -91,12 +93,12 @@ TEST_F(LearningRanking, NamesWhatIsBehindATie) {
             "apart (one seed) against 5 s of ssp; 1 did not reach it.");
   EXPECT_EQ(ranking.cells[0].result, 0U);
   EXPECT_EQ(ranking.cells[0].level_with, 1U);
-  EXPECT_EQ(ranking.cells[1].level_with, 0U);  // though it is alone in throughput
+  EXPECT_EQ(ranking.cells[1].level_with, 0U);  // although it alone leads in throughput
 }
 
-// Four seeds each, 1 s apart: their standard deviation is 1.29 s, so 3.18 * 1.29 / 2 = 2.05 s are
-// half an interval, and 7 and 7.2 s tie. With seeds 0.01 s apart it is 0.0205 s, and throughput is
-// known to 1 %: 7.07 s and 7.128 s are the ends, and there is a winner.
+// Four seeds each, 1 s apart: their standard deviation is 1.29 s, so half an interval is 3.18 *
+// 1.29 / 2 = 2.05 s, and 7 and 7.2 s tie. With seeds 0.01 s apart it is 0.0205 s, and throughput is
+// known to 1 %: the ends are 7.07 s and 7.128 s, and there is a winner.
 TEST_F(LearningRanking, KnowsSecondsOfSeveralSeedsAsWellAsTheyAgree) {
   const auto pooled_cell = [&](const char* schedule, double middle_s, double apart_s) {
     std::vector<Result> seeds;
@@ -124,7 +126,7 @@ TEST_F(LearningRanking, IsATieWhereTheLeastLossIsOneNumber) {
                   {"bsp and asp tie with the least loss, 0.5 ", "; ssp with the most, 0.75"});
 }
 
-// The curve has a point each second.
+// The curve has one point per second.
 TEST_F(LearningRanking, SaysWhereTheTargetWasPerhapsMetInAnotherOrder) {
   EXPECT_EQ(
       rank({cell("asp", 100, learned_, 2.5), cell("bsp", 100, learned_, 2.1)}).sentences.front(),

@@ -1,4 +1,4 @@
-// What a run has learned, in its result: JSON, the curve's file, tables, check.
+// Learning in a result: JSON, the curve's file, tables, check.
 #include <charconv>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -74,19 +74,19 @@ TEST(LearningResult, OfWhatDoesNotLearnHasNothingOfIt) {
   EXPECT_EQ(comparison_table({result}, {}).find("loss"), std::string::npos);
 }
 
-// The same text as before, and a line for each column whatever its length.
+// The text parses to the same JSON, and a column of any length takes one line.
 TEST(LearningResult, IsStoredWithALineForEachColumn) {
   const Result few = made_result({}, 100, 4, made_compressed(made_learned(0.5, 0.9, 2)));
   const Result many = made_result({}, 100, 4, made_compressed(made_learned(0.5, 0.9, 500)));
   EXPECT_EQ(Json::parse(text_of(many)), to_json(many));
   EXPECT_EQ(Json::parse(text_of(few)), to_json(few));
   EXPECT_EQ(lines_of(text_of(many)), lines_of(text_of(few)));
-  Result odd = few;  // what the text is put together by, as data
+  Result odd = few;  // holds the placeholders of the writer as data
   odd.learned->data = "\"curve\": {\n  \"timeline\": { \"tracks\": [ \"seconds\": [";
   EXPECT_EQ(Json::parse(text_of(odd)), to_json(odd));
 }
 
-// What is read and written again is the same text: no number loses a bit.
+// Reading and writing again gives the same text: no number loses a bit.
 TEST(LearningResult, SurvivesBeingReadAndWritten) {
   Learned learned = made_compressed(made_learned(1.0 / 3, 0.1 + 0.2, 7));
   learned.target_s = 5e-324;
@@ -115,7 +115,8 @@ TEST(LearningResult, OfADivergenceHasNoFigures) {
       << csv_of(result, "curve");
 }
 
-// Loss 2 at the start; 0.4 % and 40 % of messages without a value; 15.9 and 16 values asked for.
+// Loss 2 at the start; 0.4 % and 40 % of messages without a value; a target of 15.9 and of 16
+// values.
 TEST(LearningWarnings, SayThatNothingWasLearned) {
   EXPECT_TRUE(learning_warnings(made_learned(1.99, 0.1)).empty());
   EXPECT_TRUE(learning_warnings(compressing()).empty()) << "whoever asks for nothing";
@@ -178,7 +179,7 @@ TEST(LearningResult, IsRefusedWhereAnythingIsBroken) {
       broken.push_back(whole);
       broken.back()["learning"][table][name][1] = "x";
       if (name.ends_with("loss"))
-        continue;  // which may be anything
+        continue;  // may be anything
       broken.push_back(whole);
       broken.back()["learning"][table][name][1] = -1e300;
     }
@@ -193,12 +194,12 @@ TEST(LearningResult, IsRefusedWhereAnythingIsBroken) {
   EXPECT_TRUE(is_whole(whole));
   for (const Json& result : broken)
     EXPECT_FALSE(is_whole(result)) << Json::diff(Json(whole), result);
-  Json newer = whole;  // what is not known does not matter
+  Json newer = whole;  // unknown keys are ignored
   newer["learning"]["more"] = newer["more"] = newer["figures"]["more"] = 1;
   EXPECT_TRUE(is_whole(newer));
 }
 
-// Just before it is no number, a loss is as large as numbers are.
+// Just before it overflows, a loss can be as large as any number.
 TEST(LearningResult, MayHaveAnyFiniteLoss) {
   const Result result = made_result({}, 100, 4, made_learned(1e300, 0.1));
   EXPECT_TRUE(is_whole(to_json(result)));
@@ -264,7 +265,7 @@ class LearnedFiles : public testing::Test {
   const Result compresses_ = made_result({}, 100, 4, made_compressed(made_learned(0.5, 0.9)));
 };
 
-// --resume makes a lost or changed file again from the result, and leaves a whole one alone.
+// --resume restores a lost or changed file from the result, and leaves an intact one alone.
 TEST_F(LearnedFiles, AreKeptAsTheResultSays) {
   for (const std::string table : {"curve", "compression", "histogram"}) {
     const std::string path = folder_.path("a." + table + ".csv");
@@ -288,7 +289,7 @@ TEST_F(LearnedFiles, AreKeptAsTheResultSays) {
   }
 }
 
-// A folder that is used again has no file of a cell that learns, or compresses, no longer.
+// A folder that is used again loses the files of a cell that no longer learns or compresses.
 TEST_F(LearnedFiles, GoWhereThereIsNothingToSayAnyMore) {
   keep_learned(cell_, made_result({}, 100));
   for (const std::string table : {"curve", "compression", "histogram"})

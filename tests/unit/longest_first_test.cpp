@@ -1,4 +1,4 @@
-// Which cell of a sweep begins next, and what is said of how far it is.
+// Which cell of a sweep starts next, and the progress line.
 #include "sim/sweep/longest_first.h"
 
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 namespace syncline {
 namespace {
 
-// The order in which cells end that take so many seconds, with so many processes; 0 s is short.
+// The order in which cells that take these seconds end, with `at_once` processes; 0 s means short.
 std::vector<std::size_t> order_of(const std::vector<double>& seconds, int at_once) {
   LongestFirst turns(seconds.size(), at_once);
-  std::multimap<double, LongestFirst::Turn> running;  // by when they end
+  std::multimap<double, LongestFirst::Turn> running;  // by end time
   std::vector<std::size_t> order;
   double now_s = 0;
   for (;;) {
@@ -51,12 +51,12 @@ TEST(LongestFirst, OfShortCellsAreOneEach) {
 }
 
 TEST(LongestFirst, OfLongCellsComeFirst) {
-  // The last is the first that is found; beside it, when all have been looked at, the longest.
+  // The last cell is found and starts first; beside it, once all have been looked at, the longest.
   EXPECT_EQ(order_of({9, 1, 7, 2, 8}, 2), (Order{4, 0, 3, 1, 2}));
 }
 
 TEST(LongestFirst, LeaveAProcessLookingWhileOthersSimulate) {
-  // Cell 3 takes an hour; those before it are short and do not wait for it.
+  // Cell 3 takes an hour; the short ones before it do not wait for it.
   EXPECT_EQ(order_of({0, 0, 0, 3600, 0}, 2), (Order{4, 2, 1, 0, 3}));
 }
 

@@ -1,4 +1,4 @@
-// Results as a sweep leaves them, without a simulation.
+// Results as a sweep writes them, without a simulation.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace syncline {
 
-// Of these options; those that are numbers are written as such.
+// A result with these options; numbers are stored as numbers.
 inline Result result_with(const std::map<std::string, std::string>& options, double samples_per_s) {
   Result result{.tool = "syncline 0.3.0", .build = "b", .simgrid = "3.32", .inputs = "i"};
   for (const auto& [name, value] : options)
@@ -73,7 +73,8 @@ inline Result made_result(const std::map<std::string, std::string>& options, dou
   return result;
 }
 
-// Straight lines from loss 2 and accuracy 0.1 at the start to these, in `points` - 1 steps of 1 s.
+// Straight lines from loss 2 and accuracy 0.1 at the start to these values, in `points` - 1 steps
+// of 1 s.
 inline Learned made_learned(double loss, double accuracy, int points = 11) {
   Learned learned{.data = "made up", .parameters = 650, .epoch_samples = 1000};
   for (int i = 0; i < points; ++i) {
@@ -90,7 +91,7 @@ inline Learned made_learned(double loss, double accuracy, int points = 11) {
   return learned;
 }
 
-// The same, of what was compressed: two iterations, and a histogram of two bins.
+// Adds two iterations of compressed messages, and a histogram of two bins.
 inline Learned made_compressed(Learned learned) {
   const Compressed largest{.iteration = 0,
                            .messages = 4,
@@ -144,7 +145,7 @@ inline std::vector<Result> made_sweep() {
   return results;
 }
 
-// `target_s`: when the target of the option until was met.
+// `target_s`: when the target of option `until` was met.
 inline Result learned_result(const std::map<std::string, std::string>& options,
                              double samples_per_s, Learned learned,
                              std::optional<double> target_s = {}) {

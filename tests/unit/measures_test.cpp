@@ -1,4 +1,4 @@
-// What messages lose against what papers say, and the histograms of what was compressed.
+// What messages lose, compared with the promises of papers, and histograms of what was compressed.
 #include "sim/learning/measures.h"
 
 #include <cmath>
@@ -42,7 +42,7 @@ TEST(Promise, OfThoseThatDecideOnKIsOfTheKTheySent) {
     EXPECT_EQ(promise.left_out, 0.5);
     EXPECT_EQ(promise.left_out_of_a_bell, 0.25);
   }
-  // One scale for all signs, or values that are scaled up, leave out something else.
+  // With one scale for all signs, or with values scaled up, another part is left out.
   const Promise signs = promised({{"compressor", "cat"}, {"rule", "sign"}}, 1000, 500);
   EXPECT_EQ(signs.values, 500);
   EXPECT_FALSE(signs.left_out);
@@ -50,7 +50,7 @@ TEST(Promise, OfThoseThatDecideOnKIsOfTheKTheySent) {
   EXPECT_FALSE(drawn.values || drawn.left_out || drawn.left_out_of_a_bell || drawn.bits);
 }
 
-// Alistarh et al., lemma 3.1, with s = 2^(bits - 1) - 1 levels, theorem 3.2 and lemma A.6.
+// Alistarh et al., Lemma 3.1 with s = 2^(bits - 1) - 1 levels, Theorem 3.2 and Lemma A.6.
 TEST(Promise, OfQsgdIsItsVarianceAndItsCodeLength) {
   const auto of = [](const char* bits, const char* bucket, const char* norm, const char* coding,
                      std::size_t elements) {
@@ -68,7 +68,7 @@ TEST(Promise, OfQsgdIsItsVarianceAndItsCodeLength) {
   EXPECT_FALSE(of("4", "512", "two", "fixed", 5000).bits);
   EXPECT_FALSE(of("4", "512", "max", "sparse", 5000).bits);
   EXPECT_FALSE(of("4", "64", "two", "sparse", 5000).bits) << "49 + 8 > 64 / 2";
-  // (3 + 3/2 log2(2 (1 + 1024) / (1 + 32))) (1 + 32) + 32, of each of three buckets
+  // (3 + 3/2 log2(2 (1 + 1024) / (1 + 32))) (1 + 32) + 32, for each of three buckets
   EXPECT_NEAR(*of("2", "1024", "two", "sparse", 3000).bits, 3 * 425.872, 0.01);
   EXPECT_NEAR(*of("4", "16", "two", "dense", 16).bits,
               32 + ((std::log2(1 + 65.0 / 16) + 1) / 2 + 2) * 16, 1e-9);
@@ -95,7 +95,7 @@ TEST(Measures, KnowTheLeastAndTheMostOfOneMessage) {
   EXPECT_EQ(measures.all().empty, 0);
 }
 
-// One of two in the first iteration, none of two in the second.
+// One of two messages in the first iteration, none of two in the second.
 TEST(Measures, KnowThePartOfMessagesThatSentNothing) {
   Measures measures(0);
   for (const std::size_t sent : {0, 3, 5, 9}) {
@@ -131,7 +131,7 @@ TEST(Measures, AreMeansOfIterationsAndOfAll) {
   EXPECT_FALSE(all.left_out_bound || all.target_values || all.bits_bound);
 }
 
-// However long a run is, and whoever is ahead: no message is lost.
+// No message is lost, however long a run is and whichever worker is ahead.
 TEST(Measures, OfLongRunsHaveRowsOfSeveralIterations) {
   constexpr int iterations = 25'000;
   Measures measures(0);
@@ -205,13 +205,14 @@ TEST(Histogram, CountsValuesAndSquaresBetweenDeviations) {
     EXPECT_NEAR(sum, 1, 1e-9);
 }
 
-// Of what is normally distributed about a mean far from zero, measured and expected shares agree.
+// For values with a normal distribution, also around a mean far from zero, measured and expected
+// shares agree.
 TEST(Histogram, OfNormalValuesIsTheNormalOne) {
   for (const double mean : {0.0, 3.0}) {
     std::vector<float> values;
     for (std::uint32_t i = 0; values.size() < 200'000; ++i) {
       const PhiloxWords words = philox({i, 0, 0, 0}, 1, 2);
-      double sum = 0;  // of twelve uniform numbers: nearly normal, with variance 1
+      double sum = 0;  // of twelve uniform numbers: about normal with variance 1
       for (const std::uint32_t word : words)
         for (int part = 0; part < 3; ++part)
           sum += static_cast<double>(word >> 10 * part & 1023u) / 1023 - 0.5;

@@ -1,4 +1,4 @@
-// What a verdict says of the cells that it is without.
+// What a verdict says about missing cells.
 #include "sim/study/missing.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ std::vector<CellOptions> cells_of(const std::vector<Result>& results) {
   return cells;
 }
 
-// bsp and asp, with 1, 2, 4 and 8 workers, of which the first two cells are there.
+// bsp and asp with 1, 2, 4 and 8 workers; only the first two cells exist.
 TEST(Missing, CellsAreCountedAndNamedByWhatTellsThemApart) {
   const std::vector<Result> all = made_sweep();
   const std::vector<Result> some(all.begin(), all.begin() + 2);
@@ -35,7 +35,7 @@ TEST(Missing, CellsAreCountedAndNamedByWhatTellsThemApart) {
 TEST(Missing, IsInTheVerdictBeforeAnyWinner) {
   std::vector<Result> all = made_sweep();
   const std::vector<CellOptions> cells = cells_of(all);
-  all.erase(all.end() - 2);  // bsp with 8 workers: asp's baseline
+  all.erase(all.end() - 2);  // bsp with 8 workers, the baseline of asp
   const std::string without = missing_shown(cells, all);
   EXPECT_TRUE(rank(all, without)
                   .sentences.front()
@@ -46,7 +46,7 @@ TEST(Missing, IsInTheVerdictBeforeAnyWinner) {
   expect_mentions(
       page_data({.results = all, .rows = {}, .missing = {}, .without = without}, 1'000'000),
       {"Without 1 of 8 cells"});
-  // Nothing competes with a single cell, but it is said, too.
+  // A single cell has no competitor, but the missing cells are still named.
   EXPECT_EQ(rank({all.front()}, "7 of 8 cells (a; b; c; 4 more)").sentences,
             std::vector<std::string>{"Without 7 of 8 cells (a; b; c; 4 more)."});
 }

@@ -16,7 +16,7 @@ namespace {
 
 const std::string columns = "layer,parameters,forward_flop\n";
 
-// The error of reading this text as a model, without the folder.
+// The error of reading this text as a model, without the folder's name.
 std::string error_message(const std::string& text) {
   const TemporaryFolder folder;
   const std::string path = folder.write("net.csv", text);
@@ -123,7 +123,7 @@ Model model_of(const std::vector<std::uint64_t>& parameters) {
   return model;
 }
 
-// Buckets have every tensor once, from the last layer to the first.
+// Every tensor is in one bucket, in order from the last layer to the first.
 void expect_conserved(const Model& model, const std::vector<Bucket>& buckets) {
   auto layer = model.layers.rbegin();
   for (std::size_t i = 0; i < buckets.size(); ++i) {
@@ -208,7 +208,8 @@ struct Case {
   }
 };
 
-// `tensors` of random sizes, whose exchanges take about as long as backward, 100 s.
+// `tensors` tensors of random sizes, whose exchanges together take about as long as backward, 100
+// s.
 Case random_case(std::mt19937& random, std::size_t tensors) {
   Case one{model_of(std::vector<std::uint64_t>(tensors)), 0, 0};
   for (Layer& layer : one.model.layers) {
@@ -221,8 +222,8 @@ Case random_case(std::mt19937& random, std::size_t tensors) {
   return one;
 }
 
-// The earliest end of all 2^(n-1) ways to merge n neighbours: bit i of `merge` says that tensor i
-// (in backward order) is in the bucket of tensor i + 1.
+// The earliest end among all 2^(n-1) ways to merge n neighbours: bit i of `merge` puts tensor i (in
+// backward order) into the bucket of tensor i + 1.
 double best_finish_s(const Case& one) {
   const std::size_t n = one.model.layers.size();
   double best_s = std::numeric_limits<double>::infinity();
@@ -251,10 +252,9 @@ TEST(MergedBuckets, AreTheBestOfAllMerges) {
 }
 
 TEST(MergedBuckets, AreTheBestOfAnExampleByHand) {
-  // Gradients exist after 9, 17 and 26 s; their bytes take 8, 2 and 4 s, and starting takes 9 s.
-  // The first alone ends at 26 s, and the other two together at 26 + 9 + 6 = 41 s. All three
-  // together end at 49 s; the first two and then the third at 36 + 9 + 4 = 49 s; each alone at 50
-  // s.
+  // Gradients exist after 9, 17 and 26 s; their bytes take 8, 2 and 4 s, and a start takes 9 s. The
+  // first alone ends at 26 s, and the other two together at 26 + 9 + 6 = 41 s. All three together
+  // end at 49 s; the first two and then the third at 36 + 9 + 4 = 49 s; each alone at 50 s.
   const Model model{
       .name = "", .sample = "", .layers = {{"c", 2, 9e9}, {"b", 1, 8e9}, {"a", 4, 9e9}}};
   const std::vector<Bucket> buckets = merged_buckets(model, 4, 26, 9, 0.5);
@@ -263,7 +263,7 @@ TEST(MergedBuckets, AreTheBestOfAnExampleByHand) {
   EXPECT_NEAR(finish_s(model, buckets, 26, 9, 0.5, 0), 41, 1e-9);
 }
 
-// The dynamic programme itself, in which each tensor looks at all before it.
+// The dynamic programme without shortcuts: each tensor looks at all before it.
 double quadratic_finish_s(const Case& one) {
   const std::size_t n = one.model.layers.size();
   std::vector<double> ended(n + 1, 0);
@@ -287,8 +287,8 @@ TEST(MergedBuckets, OfHundredsOfTensorsAreTheBestToo) {
   std::mt19937 random(8);
   for (int i = 0; i < 200; ++i) {
     Case one = random_case(random, 100 + random() % 200);
-    // From a fiftieth of backward for all bytes to twenty times it, so that buckets are many to
-    // one.
+    // All bytes take from a fiftieth of backward to twenty times it, so that there are many
+    // buckets, few, or one.
     one.seconds_per_byte = std::pow(10, -4 + static_cast<double>(random() % 300) / 100);
     one.startup_s = std::pow(10, -2 + static_cast<double>(random() % 400) / 100);
     one.compress_seconds_per_byte *= i % 2 == 0 ? 0 : 0.01;
@@ -297,7 +297,7 @@ TEST(MergedBuckets, OfHundredsOfTensorsAreTheBestToo) {
   }
 }
 
-// A pass over all tensors for each of them took 10 s.
+// Once, a pass over all tensors for each of them took 10 s.
 TEST(MergedBuckets, OfAHundredThousandTensorsTakeNoTime) {
   std::mt19937 random(9);
   Case one = random_case(random, 100'000);
@@ -329,7 +329,7 @@ TEST(ReadModel, KnowsAttentionWhereTheFileHasAColumnOfIt) {
   EXPECT_DOUBLE_EQ(model.again_flop(), 0);
   EXPECT_EQ(error_message(with + "a,10,5,6\n"),
             "net.csv:2: attention_flop = 6: allowed are numbers from 0 to 5");
-  // 12 blocks of 4 s^2 h: s tokens, h features.
+  // 12 blocks of 4 s^2 h, with s tokens and h features.
   EXPECT_DOUBLE_EQ(read_model(data_root() + "/models/gpt2.csv").attention_flop(),
                    12.0 * 4 * 1024 * 1024 * 768);
 }
@@ -360,8 +360,8 @@ TEST(UnitBuckets, AreTheBlocksThatNamesShowAndWhatIsBetween) {
   EXPECT_EQ(firsts(unit_buckets(model, std::nullopt)),
             (std::vector<std::string>{"head.0 2", "h.10.attn.w 1", "h.1.attn.w 1", "h.0.mlp.0.w 2",
                                       "wpe 2"}));
-  // Of Hugging Face's BERT, embeddings, 12 blocks and heads; of VGG no block: a number before the
-  // last word numbers layers.
+  // Hugging Face's BERT has embeddings, 12 blocks and heads; VGG has no blocks: a number before the
+  // last word counts layers.
   EXPECT_EQ(unit_buckets(read_model(data_root() + "/models/bert-base.csv"), std::nullopt).size(),
             14U);
   EXPECT_EQ(unit_buckets(read_model(data_root() + "/models/vgg16.csv"), std::nullopt).size(), 2U);

@@ -1,5 +1,5 @@
-// A process for which no file system keeps files without a name, as some network file systems, or
-// takes any new file, as a read-only one.
+// A process in which no file system can keep files without a name, like some network file systems,
+// or none accepts new files, like a read-only one.
 #pragma once
 
 #include <cerrno>
@@ -13,7 +13,7 @@
 
 namespace syncline {
 
-// From here on, this process's open() with any of these flags fails.
+// From here on, this process's open() fails with any of these flags.
 inline void refuse_opening_with(unsigned flags, unsigned error) {
   sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 3),

@@ -93,7 +93,7 @@ TEST(ConfigFile, NamesTheLineThatIsNotAnAssignment) {
   expect_mentions(file_error("model = vgg16\nfaster please\n"), {"some.cfg:2: ", "faster please"});
 }
 
-TEST(ConfigFile, OfOneThingHasNoSections) {  // because they would have no effect
+TEST(ConfigFile, OfOneThingHasNoSections) {  // they would have no effect
   expect_mentions(file_error("batch = 1\n[run]\nmodel = vgg16\n"), {"some.cfg:2: ", "[run]"});
 }
 
@@ -185,7 +185,7 @@ TEST(Resolve, ReadsEveryOption) {
     EXPECT_FALSE(scenario.written.at(key).empty()) << key;
 }
 
-// The error for a bad value of one option.
+// The error for a bad value of an option.
 std::string refused_setting(const std::string& key, const std::string& value,
                             const std::string& schedule = "bsp") {
   return error_of([&] { resolve(given({{key, value}, {"schedule", schedule}})); });
@@ -204,14 +204,14 @@ TEST(Resolve, RefusesInvalidNumbers) {
   }
 }
 
-// The next number is none that a double can hold: once it was the seed before it, in silence.
+// A double cannot hold the next number: once, it silently became the seed before it.
 TEST(Resolve, RefusesSeedsThatItCannotTellApart) {
   EXPECT_EQ(resolve(given({{"seed", "9007199254740991"}})).seed, 9007199254740991U);
   for (const char* seed : {"9007199254740992", "9007199254740993"})
     expect_mentions(refused_setting("seed", seed), {"allowed are whole numbers"});
 }
 
-// A number that some functions of the C library refuse.
+// Some functions of the C library refuse such a number.
 TEST(Resolve, TakesDenormalBucketBytes) {
   const Scenario scenario = resolve(given({{"bucket-bytes", "1e-310"}}));
   EXPECT_EQ(scenario.fusion.kind, Fusion::Kind::bytes);

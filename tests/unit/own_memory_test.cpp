@@ -1,4 +1,4 @@
-// How much memory a container, or a task of Slurm, leaves of the machine's.
+// How much of the machine's memory a container, or a Slurm task, may use.
 #include "sim/sweep/own_memory.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The page, the summary and the figures of made results: what they say, and that nothing in a
+// The page, the summary and the figures of made results: what they say, and that no text of a
 // result becomes markup.
 #include "sim/page/page.h"
 
@@ -65,7 +65,7 @@ TEST_F(Page, IsOneFileThatNeedsNoOther) {
   EXPECT_TRUE(std::regex_search(page, std::regex("default-src 'none'")));
   for (const char* outside : {"<img", "<iframe", "<script src", "rel=\"stylesheet\"", "{{"})
     EXPECT_EQ(count(page.substr(0, page.find("/*!")), outside), 0U) << outside;
-  EXPECT_LT(page.size(), 350'000U);  // of which Chart.js has 200'000
+  EXPECT_LT(page.size(), 350'000U);  // Chart.js alone has 200'000
 }
 
 TEST_F(Page, StringsOfResultsAreNeverMarkup) {
@@ -97,8 +97,8 @@ TEST_F(Page, HasTheTimelinesOfTheTwelveBestCells) {
   EXPECT_EQ(slices[1].dump(), "[25000,47500,1,1,7]");
 }
 
-// Three platforms of ten cells: a reader of one sees its best and its slowest, not only those of
-// the fastest platform.
+// Three platforms of ten cells: the page shows the best and the slowest of each, not only of the
+// fastest platform.
 TEST_F(Page, HasBestAndTimelinesOfEachCase) {
   std::vector<Result> results;
   for (int i = 0; i < 30; ++i)
@@ -125,7 +125,7 @@ TEST_F(Page, OfFiveHundredCellsIsBelowTwoMegabytes) {
   for (int i = 0; i < 500; ++i)
     results.push_back(made_result(
         {{"workers", std::to_string(1 + i % 20)}, {"density", "0." + std::to_string(100 + i / 20)}},
-        100 + i, i < 480 ? 4 : 1500));  // of the best ones
+        100 + i, i < 480 ? 4 : 1500));  // among the best
   const std::string page = page_of(findings_of(std::move(results)));
   EXPECT_LT(page.size(), 2'000'000U);
   const Json data = Json::parse(data_text_of(page));
@@ -187,7 +187,7 @@ TEST(Charts, SayWhatTheyShow) {
 }
 
 TEST(Maps, DrawTheLineWhereTwoChoicesAreAsFast) {
-  // bsp takes 1 + w, asp 2 + w/2, by bandwidth b and workers w: as fast at w = 2.
+  // bsp takes 1 + w, asp 2 + w/2, over bandwidth b and workers w: equal at w = 2.
   std::vector<Result> results;
   for (const int workers : {1, 2, 4, 8})
     for (const std::string bandwidth : {"1", "10"})
@@ -206,7 +206,7 @@ TEST(Maps, DrawTheLineWhereTwoChoicesAreAsFast) {
   EXPECT_NEAR(maps[0].crossings[0].from_y, 0, 1e-9);
 }
 
-// A lead below half a percent is none: the place has no winner, and is drawn as nobody's.
+// With a lead below half a percent a place has no winner, and nobody's colour.
 TEST(Maps, HaveNoWinnerWhereTheLeadIsNone) {
   std::vector<Result> results;
   for (const int workers : {1, 2, 4})
@@ -225,10 +225,10 @@ TEST(Maps, HaveNoWinnerWhereTheLeadIsNone) {
   EXPECT_EQ(maps[0].choices.size(), 1U);
   EXPECT_TRUE(maps[0].sentence.starts_with("Of 6 places asp wins in 4 and 2 are ties; "))
       << maps[0].sentence;
-  EXPECT_EQ(count(svg_of(maps[0], "a subject"), ">tie<"), 1U + 2U);  // the legend's, and the tiles
+  EXPECT_EQ(count(svg_of(maps[0], "a subject"), ">tie<"), 1U + 2U);  // 1 in the legend, 2 tiles
 }
 
-// In grey each winner is darker than the one before, and what is written on it can be read.
+// In grey, each winner is darker than the one before, and text on it is readable.
 TEST(Maps, HaveTintsThatNeedNoHue) {
   const auto channel = [](const std::string& colour, std::size_t at) {
     const double part = std::stoi(colour.substr(at, 2), nullptr, 16) / 255.0;
@@ -296,7 +296,7 @@ TEST(Figures, AreWellFormedXml) {
   EXPECT_EQ(count(figures[4].svg, ">bsp, 8 workers: resnet50, batch 32, two-hosts<"), 1U);
 }
 
-// A reader of a page, a figure or a summary alone knows which model and cluster it is of.
+// A page, a figure or a summary names its model and cluster, for those who see nothing else.
 TEST(Subject, IsInEveryFigureAndSaysSeveralByTheirNumber) {
   std::vector<Result> results;
   for (const char* model : {"resnet50", "vgg16", "nets/mine.csv", "bert"})
@@ -311,7 +311,7 @@ TEST(Subject, IsInEveryFigureAndSaysSeveralByTheirNumber) {
             std::string::npos);
 }
 
-// SOURCE_DATE_EPOCH: a report can be made again to the byte.
+// With SOURCE_DATE_EPOCH a report can be made again to the byte.
 TEST(PageData, SaysWhichProgramMadeItWhenAndByWhichCommand) {
   Findings findings = findings_of(made_sweep());
   findings.command = "syncline run 'a <b>.cfg' --jobs 2";
@@ -356,7 +356,7 @@ TEST(DrawnTimelines, TrustNoNumber) {
   EXPECT_FALSE(drawn_timeline(timeline, {.iteration_mean_s = 1}));
 }
 
-// Once what a server's software handled on its communication stream was drawn as if bytes moved.
+// Once, software time of a server on its communication stream was drawn as if bytes moved.
 TEST(DrawnTimelines, AreBlueOnlyWhereBytesMove) {
   Timeline timeline{.from_s = 0, .to_s = 1};
   timeline.tracks = {{"worker 0",

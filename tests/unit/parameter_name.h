@@ -8,7 +8,7 @@
 
 namespace syncline {
 
-// The parameter, with `_` where a test's name may have nothing but letters and digits.
+// The parameter, with `_` for characters that are not letters or digits.
 inline std::string name_of_parameter(const testing::TestParamInfo<std::string>& about) {
   std::string name = about.param;
   std::ranges::replace_if(

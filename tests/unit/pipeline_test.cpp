@@ -18,7 +18,7 @@ Phase stage_of(int place, int stages, int partitions, int fine_pieces = 0) {
           .place = place, .stages = stages, .partitions = partitions, .fine_pieces = fine_pieces}};
 }
 
-// Partitions in the pieces 0 .. piece - 1.
+// The number of partitions in pieces 0 .. piece - 1.
 int partitions_before(const Phase& phase, int piece, bool every_step) {
   int steps = 0;
   for (int p = 0; p < piece; ++p)
@@ -49,7 +49,7 @@ TEST(Pieces, AddUpToTheirPhase) {
           }
 }
 
-// A piece starts when the same piece of the stage before has ended.
+// A piece starts when the same piece of the previous stage has ended.
 TEST(Pieces, BeginWithAPartitionThatTheStageBeforeHasBrought) {
   for (const bool every_step : {true, false})
     for (const int stages : {2, 4})
@@ -66,7 +66,7 @@ TEST(Pieces, BeginWithAPartitionThatTheStageBeforeHasBrought) {
           }
 }
 
-// Otherwise the pipeline would stand still while a long piece has the first stage only.
+// Otherwise the pipeline would wait while a long piece is in the first stage only.
 TEST(Pieces, OfAllStagesAreLongAtTheSameTime) {
   for (int place = 0; place < 4; ++place) {
     const Phase phase = stage_of(place, 4, 50);
@@ -82,7 +82,7 @@ TEST(Stages, AreSumPushPullAndSpreadOfEveryPartition) {
     const Phase& phase = std::get<Phase>(action);
     EXPECT_EQ(phase.stage.place, static_cast<int>(names.size()));
     EXPECT_EQ(phase.stage.stages, 4);
-    EXPECT_EQ(phase.stage.partitions, 3);  // of 4,096,000 bytes, whatever the servers
+    EXPECT_EQ(phase.stage.partitions, 3);  // of 4,096,000 bytes, with any number of servers
     names.emplace_back(name_of(phase.verb));
   }
   EXPECT_EQ(names, (std::vector<std::string>{"reduce-scatter", "push", "pull", "all-gather"}));
@@ -106,7 +106,7 @@ TEST(FewFlows, CarryWhatEveryRankSendsAndReceives) {
   struct Case {
     std::vector<int> nodes;
     int servers;
-    std::size_t most;  // flows of a worker
+    std::size_t most;  // flows of one worker
   };
   for (const Case& about :
        {Case{std::vector<int>(64, 1), 64, 9}, Case{std::vector<int>(64, 4), 64, 9},
@@ -131,7 +131,7 @@ TEST(FewFlows, CarryWhatEveryRankSendsAndReceives) {
   }
 }
 
-// 50,000 x 50,000 was a negative int, so each worker had a flow to each server.
+// Once, 50,000 x 50,000 was a negative int, so each worker had a flow to each server.
 TEST(FewFlows, AreFewWhereWorkersTimesServersIsMoreThanAnIntHolds) {
   const Topology topology = make_topology(std::vector<int>(50'000, 1), 50'000);
   const Exchange& exchange = Registered<Exchange>::find("ps");
@@ -140,7 +140,7 @@ TEST(FewFlows, AreFewWhereWorkersTimesServersIsMoreThanAnIntHolds) {
   EXPECT_EQ(actions_of(plan).front().sends.size(), 9U);
 }
 
-// Of 100 rounds and the trees' depth only the first chunk's are apart.
+// Of 100 rounds plus the depth of the trees, only those of the first chunk are separate.
 TEST(FewFlows, OfATreeAreTwoPerEdge) {
   const Topology topology = make_topology(std::vector<int>(64, 1), 0);
   const Collective all = collective("tree", topology, 100 * 2 * 524288);

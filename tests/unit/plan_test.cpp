@@ -48,7 +48,7 @@ TEST(RingPlace, OfOneIsItsOwnNeighbour) {
   EXPECT_EQ(place.previous, 5);
 }
 
-// Contributions: a bit per rank that has been added to each part of each position's buffer.
+// Contributions: for each part of each position's buffer, one bit per rank that has been added.
 using Parts = std::vector<std::vector<std::uint64_t>>;
 
 Parts own_contributions(int n) {
@@ -65,7 +65,7 @@ std::vector<int> ring_of(int n) {
 }
 
 // Runs the ring algorithm: in step 0 every position sends the part `first` positions after its own,
-// then always the part that it has just received. Returns the bytes that each has sent.
+// then always the part just received. Returns the bytes that each has sent.
 std::vector<std::uint64_t> run_ring(Parts& has, std::uint64_t bytes, int first, bool reduce) {
   const int n = static_cast<int>(has.size());
   std::vector<std::uint64_t> sent(has.size());

@@ -1,4 +1,4 @@
-// Cells that differ in their seed only, as one.
+// Cells that differ only in their seed, shown as one.
 #include "sim/study/pooled.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using Options = std::map<std::string, std::string>;
 
-// By seed and throughput.
+// A cell with this seed and throughput.
 Result seeded(const std::string& seed, double samples_per_s, Options options = {}) {
   options["seed"] = seed;
   return made_result(options, samples_per_s);
@@ -54,7 +54,7 @@ TEST(Pooled, AreMediansByHand) {
   ASSERT_TRUE(band);
   EXPECT_DOUBLE_EQ(band->least, 98);
   EXPECT_DOUBLE_EQ(band->most, 104);
-  // Of four the two in the middle.
+  // The median of four: the mean of the middle two.
   cells.push_back(seeded("4", 90));
   EXPECT_DOUBLE_EQ(pooled(cells).results.front().figures.throughput_samples_per_s, 99);
 }
@@ -118,7 +118,7 @@ TEST(Pooled, StayAsTheyAreWithOneSeed) {
   for (std::size_t i = 0; i < cells.size(); ++i)
     EXPECT_EQ(to_json(pool.results[i]), to_json(cells[i]));
   EXPECT_EQ(comparison_table(pool.results, {"schedule"}), comparison_table(cells, {"schedule"}));
-  // Cells of other seeds that differ in more than that, and a file that is there twice.
+  // Cells that differ in more than the seed, and a file that is there twice.
   const std::vector<Result> others{seeded("1", 1), seeded("2", 2, {{"batch", "64"}}),
                                    seeded("1", 3)};
   EXPECT_EQ(pooled(others).results.size(), 3U);
@@ -159,7 +159,7 @@ TEST(Pooled, DivergedWhereMostSeedsDid) {
 }
 
 TEST(Pooled, HaveTheMedianCurveInItsBand) {
-  // Loss 0.02, 0.04 and 0.06 at the ends of straight lines; the last one has ended half way.
+  // Straight lines to loss 0.02, 0.04 and 0.06; the last ends half way.
   std::vector<Result> cells{learner("bsp", "1", 2), learner("bsp", "2", 4), learner("bsp", "3", 6)};
   cells[2].learned->curve.resize(6);
   const Result result = pooled(cells).results.front();
@@ -175,8 +175,8 @@ TEST(Pooled, HaveTheMedianCurveInItsBand) {
   EXPECT_DOUBLE_EQ(bands.back().most, cells[2].learned->curve[5].loss);
 }
 
-// Runs met their target after 4, 7 and 10 evaluations of 2, 3 and 1 s. Once the median of the ends
-// of two was joined with the third, which went on: a vertical drop.
+// Runs met their target after 4, 7 and 10 evaluations of 2, 3 and 1 s. Once, the median of the two
+// that had ended was joined with the third, which went on: a vertical drop.
 TEST(Pooled, HaveACurveThatEndsWithTheMedianRunAndNeverStands) {
   std::vector<Result> cells{learner("bsp", "1", 8), learner("bsp", "2", 21),
                             learner("bsp", "3", 10)};
@@ -201,7 +201,7 @@ TEST(Pooled, HaveACurveThatEndsWithTheMedianRunAndNeverStands) {
       EXPECT_DOUBLE_EQ(curve[at].loss, 2 - 1.9 * static_cast<double>(at) / 7) << "the median run";
     }
   }
-  // Of those that diverge nothing is left that would be good.
+  // If two of three runs diverge, so does the curve.
   cells[0].learned->diverged_s = 8;
   cells[1].learned->diverged_s = 21;
   const std::vector<CurvePoint> curve = pooled(cells).results.front().learned->curve;
@@ -273,7 +273,7 @@ TEST(Verdicts, FromOneSeedOfSomethingRandomSaySo) {
                   {"bsp, 2 s (one seed) against 3 s of asp"});
 }
 
-// The seed that chooses prefers rate 0.5, all others 0.1.
+// The choosing seed prefers rate 0.5, all others 0.1.
 std::vector<Result> tuned(const std::vector<std::string>& seeds, const std::string& choosing,
                           const std::string& schedule = "bsp", double slower = 0) {
   std::vector<Result> cells;
@@ -290,14 +290,14 @@ TEST(BestOf, ChoosesOnSeedsThatAreNotReported) {
   ASSERT_EQ(pool.results.size(), 1U);
   EXPECT_EQ(pool.results.front().option("learning-rate"), "0.5");
   EXPECT_EQ(pool.results.front().option("seed"), "1, 2");
-  EXPECT_DOUBLE_EQ(*pool.results.front().figures.target_s, 2);  // 1 where it was chosen
+  EXPECT_DOUBLE_EQ(*pool.results.front().figures.target_s, 2);  // 1 on the seed that chose
   EXPECT_EQ(pool.notes.front(),
             "best-of = learning-rate: of 2 each has the first to reach accuracy 0.9 with seed 7, "
             "which is not reported");
   expect_mentions(pool.notes.back(), {"the median of 2 seeds (1 and 2)"});
 }
 
-// Other seeds have the same held-out samples.
+// All seeds have the same held-out samples.
 TEST(BestOf, SaysThatTheSamplesThatChooseAreThoseThatAreReported) {
   for (const auto& [held_out, offered] :
        {std::pair("test",
@@ -336,7 +336,7 @@ TEST(BestOf, GoesByTheMedianOfSeveralSeeds) {
   expect_mentions(pool.notes.front(), {"with seeds 1, 2 and 3, which are not reported"});
 }
 
-// Its cell on the seed that chooses is missing: it is not chosen on what is reported.
+// Its cell on the choosing seed is missing: it must not be chosen on the reported seeds.
 TEST(BestOf, DoesNotChooseOnSeedsThatAreReported) {
   std::vector<Result> cells = tuned({"7", "1", "2"}, "seed 7");
   std::erase_if(cells, [](const Result& cell) {
@@ -366,7 +366,7 @@ TEST(BestOf, SaysWhereTheBestIsAtAnEnd) {
 TEST(BestOf, IsAskedOfEachThatCompetes) {
   std::vector<Result> cells = tuned({"7", "1", "2"}, "seed 7");
   std::ranges::copy(tuned({"7", "1", "2"}, "seed 7", "asp", 3), std::back_inserter(cells));
-  // One that has nothing to tune is not reported on the seed that chooses, either.
+  // A schedule without anything to tune is not reported on the choosing seed, either.
   for (const char* seed : {"7", "1", "2"})
     cells.push_back(learner("ssp", seed, seed[0] == '7' ? 0.1 : 9));
   const Pool pool = pooled(cells);

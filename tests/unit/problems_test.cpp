@@ -1,5 +1,4 @@
-// Every registered problem: its gradient, its sums, its optimum where it is known, and its
-// defaults.
+// Every registered problem: its gradient, its sums, its known optimum, and its defaults.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -17,7 +16,7 @@
 namespace syncline {
 namespace {
 
-// Small, and none of it at its default.
+// Small values, none of them a default.
 const std::map<std::string, std::string> small{
     {"hidden", "5"}, {"hidden-layers", "2"}, {"filters", "2"}, {"l2", "0.01"}};
 
@@ -26,7 +25,7 @@ const Data& all_digits() {
   return data;
 }
 
-// The first of them; more than any problem takes at a time.
+// The first 300 samples, more than any problem processes at a time.
 const Data& digits() {
   static const Data data = [] {
     Data first = all_digits();
@@ -59,7 +58,7 @@ std::vector<std::uint32_t> numbers(std::size_t count, std::uint32_t first = 0) {
 
 Values gradient_of(const Objective& objective, std::span<const float> point,
                    const std::vector<std::uint32_t>& samples) {
-  Values gradient(point.size(), std::nanf(""));  // what was there is no part of it
+  Values gradient(point.size(), std::nanf(""));  // earlier contents must be ignored
   objective.gradient(point, samples, gradient);
   return gradient;
 }
@@ -115,7 +114,7 @@ TEST_P(EveryProblem, ItsGradientIsTheSlopeOfItsLoss) {
   const Objective objective = objective_of(GetParam(), small);
   Values point = point_of(objective);
   const Values gradient = gradient_of(objective, point, numbers(digits().train.count));
-  const double step = 3e-5;  // few samples cross the edge of a ReLU
+  const double step = 3e-5;  // small, so that few samples cross the edge of a ReLU
   for (std::size_t i = 0; i < point.size(); ++i) {
     const float there = point[i];
     point[i] = static_cast<float>(there + step);
@@ -145,7 +144,7 @@ TEST_P(EveryProblem, WorkersAverageToOneWithAllTheirSamples) {
   const Objective objective = objective_of(GetParam(), small);
   const Values point = point_of(objective);
   Values mean(point.size());
-  for (std::uint32_t worker = 0; worker < 3; ++worker) {  // three are no power of two
+  for (std::uint32_t worker = 0; worker < 3; ++worker) {  // three is not a power of two
     const Values gradient = gradient_of(objective, point, numbers(100, 100 * worker));
     for (std::size_t i = 0; i < mean.size(); ++i)
       mean[i] += gradient[i] / 3;
@@ -154,7 +153,7 @@ TEST_P(EveryProblem, WorkersAverageToOneWithAllTheirSamples) {
   EXPECT_LE(difference(mean, whole), 1e-6 * std::max(1.0, most(whole)));
 }
 
-// Threads, and where in memory things are, decide nothing.
+// Neither threads nor memory addresses may change a result.
 TEST_P(EveryProblem, TheSameNumbersGiveTheSameBits) {
   const Objective objective = objective_of(GetParam(), small);
   const Values point = point_of(objective);
@@ -179,7 +178,7 @@ TEST_P(EveryProblem, TheSameNumbersGiveTheSameBits) {
   expect_same_bits(objective.initial, objective_of(GetParam(), small).initial, GetParam());
 }
 
-// Parameters that are no numbers any more are seen in the loss: a run that diverges has to end.
+// NaN parameters must show in the loss, so that a diverging run ends.
 TEST_P(EveryProblem, NotANumberStaysThat) {
   const Objective objective = objective_of(GetParam(), small);
   const Values lost(objective.parameters(), std::nanf(""));
@@ -187,7 +186,7 @@ TEST_P(EveryProblem, NotANumberStaysThat) {
   EXPECT_TRUE(std::isnan(gradient_of(objective, lost, numbers(10))[0]));
 }
 
-// Parameters after so many steps of 256 samples with the problem's own defaults.
+// Parameters after `steps` steps of 256 samples with the problem's defaults.
 Values learned(const std::string& name, const Objective& objective, const Data& data,
                std::size_t steps) {
   const auto option = [&](const char* word) {
@@ -213,7 +212,7 @@ Values learned(const std::string& name, const Objective& objective, const Data& 
   return point;
 }
 
-// Held-out accuracy after so many epochs; each got a few points more.
+// Held-out accuracy after a number of epochs; each reached a few points more.
 TEST_P(EveryProblem, ItLearnsWithItsDefaults) {
   const std::map<std::string, std::pair<int, double>> wanted{{"least-squares", {5, 0.81}},
                                                              {"logistic", {20, 0.79}},
@@ -245,7 +244,7 @@ std::string made_image(std::uint32_t label, std::uint32_t number, std::size_t si
   return bytes;
 }
 
-// Folders with such images in MNIST's and in CIFAR-10's files, to train with and held out.
+// Folders of such images in the formats of MNIST and CIFAR-10, for training and held out.
 const TemporaryFolder& made_images() {
   static const TemporaryFolder folder;
   const char* mnist[] = {"mnist/train", "mnist/t10k"};
@@ -269,8 +268,8 @@ const TemporaryFolder& made_images() {
   return folder;
 }
 
-// Unless such images are standardised, rates that are right for digits of 8x8 pixels end at a loss
-// of 2.3, or nowhere.
+// Without standardisation, learning rates that suit digits of 8x8 pixels end at a loss of 2.3 here,
+// or diverge.
 TEST_P(EveryProblem, ItLearnsImagesOfMnistsAndCifarsSizesWithItsDefaults) {
   for (const char* kind : {"mnist", "cifar"}) {
     const Data data = load_data(made_images().path(kind), ".", {}, 1);
@@ -289,7 +288,7 @@ TEST(Cnn, RefusesWhatIsNoImages) {
                   {"learn = cnn", "generated", "no images", "digits"});
 }
 
-// Not more than half of the samples would be taken, if colours were mixed up with rows.
+// If colours were mixed up with rows, at most half of the samples would be classified correctly.
 TEST(Cnn, LearnsImagesOfSeveralColours) {
   Data data{.classes = 3, .train = {}, .held_out = {}, .source = "stripes"};
   for (Samples* samples : {&data.train, &data.held_out}) {
@@ -313,7 +312,7 @@ TEST(Cnn, LearnsImagesOfSeveralColours) {
   EXPECT_GT(objective.score(end, true).accuracy, 0.99);
 }
 
-// Counted by hand: 64 to 5 to 5 to 10; two for a multiplication and its addition.
+// Counted by hand: 64 to 5 to 5 to 10; two flop for a multiplication and its addition.
 TEST(Mlp, HasTheTensorsOfItsLayers) {
   const Objective objective = objective_of("mlp", small);
   std::vector<std::pair<std::uint64_t, double>> counted;

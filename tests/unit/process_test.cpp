@@ -18,8 +18,8 @@
 namespace syncline {
 namespace {
 
-// Bytes between a test and its processes. Reading throws after a minute, so that a test fails if
-// its processes hang.
+// Passes bytes between a test and its processes. Reading throws after a minute, so that a test
+// fails if its processes hang.
 class Pipe {
  public:
   Pipe() {
@@ -37,7 +37,7 @@ class Pipe {
     if (write(ends_[1], &byte, 1) != 1)
       throw std::runtime_error("the pipe has no reader");
   }
-  // The next byte; 0 after all processes that could write have ended.
+  // The next byte; 0 once all processes that could write have ended.
   char read_byte() const {
     pollfd file{.fd = ends_[0], .events = POLLIN, .revents = 0};
     while (poll(&file, 1, 60000) < 0 && errno == EINTR) {
@@ -101,12 +101,12 @@ TEST(RunChildren, ReportsTheExceptionOfAJob) {
   EXPECT_EQ(outcome.error, "no such platform");
 }
 
-TEST(RunChildren, ReportsExceptionsInOneLine) {  // SimGrid throws messages of several lines
+TEST(RunChildren, ReportsExceptionsInOneLine) {  // SimGrid throws several lines
   const Outcome outcome =
       outcomes({[]() -> std::string { throw std::runtime_error("first\nsecond\n\nthird"); }})[0];
   EXPECT_EQ(outcome.error.find('\n'), std::string::npos) << outcome.error;
   expect_mentions(outcome.error, {"first"});
-  // And frames them with asterisks.
+  // SimGrid also frames messages with asterisks.
   const std::string name(1'000'000, '*');
   EXPECT_EQ(outcomes({[&]() -> std::string {
               throw std::runtime_error("a*** **b \n\t " + name + "c\n");
@@ -132,7 +132,7 @@ TEST(RunChildren, SurvivesAbortsCrashesAndExits) {
 }
 
 TEST(RunChildren, ExceptionsStayInTheChild) {
-  // Otherwise the child continues as a second copy of the test.
+  // Without this, the child would continue as a second copy of the test.
   Pipe escaped;
   Outcome outcome;
   try {
@@ -187,7 +187,7 @@ TEST(RunChildren, JobOutputDoesNotReachTheTerminal) {
 
 TEST(RunChildren, RunsAsManyAtATimeAsAllowed) {
   Pipe first;
-  Pipe second;  // each writes a byte to the other and reads one before it ends
+  Pipe second;  // each writes a byte to the other and reads one
   const std::vector<Outcome> all = outcomes({[&] {
                                                first.write_byte('a');
                                                return std::string(1, second.read_byte());
@@ -240,7 +240,7 @@ std::string run_until_killed(const Pipe& alive) {
 
 TEST(RunChildren, EndsTheOthersWhenAskedToStop) {
   Pipe alive;
-  Pipe third;  // may begin before it is asked
+  Pipe third;  // may begin before it is read
   run_children({[&] { return run_until_killed(alive); },
                 [&] { return std::string(1, alive.read_byte()); },  // when the first has started
                 [&] { return run_until_killed(third); }, [&] { return run_until_killed(third); }},
@@ -255,7 +255,7 @@ TEST(RunChildren, EndsTheOthersWhenAskedToStop) {
   EXPECT_TRUE(!begun || third.read_byte() == '\0') << "the third still runs, or the fourth began";
 }
 
-TEST(RunChildren, EndsTheOthersWhenAnExceptionPasses) {  // such as of a full disk
+TEST(RunChildren, EndsTheOthersWhenAnExceptionPasses) {  // for example because of a full disk
   Pipe alive;
   expect_mentions(error_of([&] {
                     run_children({[&] { return run_until_killed(alive); },

@@ -1,4 +1,4 @@
-// How long profiles of a platform go on, read from its file.
+// How long the profiles of a platform last, read from its file.
 #include <gtest/gtest.h>
 
 #include "sim/platform/platform_file.h"

@@ -41,8 +41,8 @@ TEST(Throughput, LeavesWarmUpOut) {
 }
 
 TEST(Throughput, WindowIsFromLastWarmUpToFirstEnd) {
-  // One takes 1 s per iteration, the other 3 s for warm-up and then 2 s: from 3 s to 4 s these are
-  // one and a half iterations.
+  // One worker takes 1 s per iteration, the other 3 s for warm-up and then 2 s: from 3 s to 4 s
+  // this makes one and a half iterations.
   for (const int slow : {0, 1}) {
     TraceBuilder builder(2);
     builder.apart();
@@ -50,14 +50,14 @@ TEST(Throughput, WindowIsFromLastWarmUpToFirstEnd) {
       builder.iterates(1 - slow, i, 1).iterates(slow, i, i == 0 ? 3 : 2);
     const Figures figures = builder.report(10, 1);
     EXPECT_DOUBLE_EQ(figures.throughput_samples_per_s, 10 * 1.5) << "worker " << slow << " is slow";
-    ASSERT_EQ(figures.warnings.size(), 2U);  // and of nothing else
+    ASSERT_EQ(figures.warnings.size(), 2U);  // and no others
     expect_mentions(figures.warnings[0].text, {"fewer than two iterations"});
     expect_mentions(figures.warnings[1].text, {fmt::format("worker {} does 2 times", 1 - slow)});
   }
 }
 
 TEST(Throughput, CountsTheInnerPartOfACutIteration) {
-  // Worker 0: 1 s each, measured from 3 to 4 s. Worker 1: 3 s each, of which a third is inside.
+  // Worker 0: 1 s each, measured from 3 to 4 s. Worker 1: 3 s each, a third of which is inside.
   TraceBuilder builder(2);
   builder.apart();
   for (int i = 0; i < 4; ++i)
@@ -71,7 +71,7 @@ TEST(Throughput, WarnsIfTheFastestEndsBeforeTheSlowestHasWarmedUp) {
   for (int i = 0; i < 2; ++i)
     builder.iterates(0, i, 1).iterates(1, i, 10);
   const Figures figures = builder.report(10, 1);
-  // From the start until 2 s: two iterations of the one, a fifth of the other's first.
+  // From the start until 2 s: two iterations of one worker, a fifth of the other's first.
   EXPECT_NEAR(figures.throughput_samples_per_s, 10 * 2.2 / 2, 1e-9);
   ASSERT_EQ(figures.warnings.size(), 2U);
   expect_mentions(figures.warnings[0].text, {"ended before the slowest worker was warm"});
@@ -79,15 +79,15 @@ TEST(Throughput, WarnsIfTheFastestEndsBeforeTheSlowestHasWarmedUp) {
 
 TEST(ScalingEfficiency, DividesByWhatWorkersDoAloneWhateverTheWindowSaw) {
   TraceBuilder builder(2);
-  builder.iterates(0, 0, 1, 3).iterates(1, 0, 2, 2);  // the second is half as fast alone
+  builder.iterates(0, 0, 1, 3).iterates(1, 0, 2, 2);  // alone the second is half as fast
   builder.trace().alone_per_s = 1 + 0.5;
   EXPECT_DOUBLE_EQ(builder.report(10, 0).scaling_efficiency, (2 * 10 / 4.0) / (10 + 5.0));
-  builder.iterates(0, 1, 0.5, 3.5).iterates(1, 1, 2, 2);  // by chance it computed faster
+  builder.iterates(0, 1, 0.5, 3.5).iterates(1, 1, 2, 2);  // this time it computed faster by chance
   EXPECT_DOUBLE_EQ(builder.report(10, 0).scaling_efficiency, (2 * 10 / 4.0) / (10 + 5.0));
 }
 
 TEST(Iterations, OfUnequalWorkersAreTheirTimeForWhatThroughputCounts) {
-  // In the same 6 s one does six iterations and the other two: 12 worker-seconds for eight.
+  // In the same 6 s one worker does six iterations and the other two: 12 worker-seconds for eight.
   TraceBuilder builder(2);
   builder.apart();
   for (int i = 0; i < 7; ++i)
@@ -119,7 +119,7 @@ TEST(Iterations, OfUnequalWorkersAreTheirTimeForWhatThroughputCounts) {
       builder.report(10, 1).warnings[0].text.ends_with("counts them all"));  // it sends as much
 }
 
-// Of a million workers that all differ a result would have hundreds of megabytes.
+// A result with rows for a million different workers would have hundreds of megabytes.
 TEST(WorkersTable, KeepsSomeOfManyRowsAndTheWorkerThatComputesLongest) {
   constexpr int most = static_cast<int>(most_worker_rows);
   for (const int count : {most, most + 1, most + 1024, 3 * most + 5})
@@ -143,7 +143,8 @@ TEST(WorkersTable, KeepsSomeOfManyRowsAndTheWorkerThatComputesLongest) {
     }
 }
 
-// It was once said to do fewer iterations, and samples/s to count them all.
+// Once, the report said that such a worker does fewer iterations, and that samples/s counts them
+// all.
 TEST(Iterations, OfAWorkerThatIsAlwaysLateAreDropped) {
   TraceBuilder builder(2);
   builder.apart();
@@ -175,7 +176,8 @@ TEST(Iterations, OfAWorkerThatBeginsAfterTheWindowAreNone) {
                   {"worker 0 does iterations in the window, which has none of worker 1"});
 }
 
-// With a cache workers may have computed all before the first gradient has been applied.
+// With cached parameters, workers may have computed everything before the first gradient is
+// applied.
 TEST(Iterations, OfAWindowWithoutComputationAreWaiting) {
   TraceBuilder builder(1);
   builder.apart().computes(0, 0, "forward", 1).computes(0, 1, "forward", 1);
@@ -237,12 +239,12 @@ TEST(Rounds, AreCountedWholeAndAtTheirOwnPace) {
   EXPECT_DOUBLE_EQ(figures.throughput_samples_per_s, 2 * 10 / 2.0);
   EXPECT_DOUBLE_EQ(figures.iteration_mean_s, 2);
   EXPECT_NEAR(figures.halves_differ, 0, 1e-12);
-  EXPECT_FALSE(figures.throughput_interval);  // of four rounds
+  EXPECT_FALSE(figures.throughput_interval);  // only four rounds
   builder.iterates(0, 10, 1).iterates(1, 10, 1).iterates(0, 11, 1, 2).iterates(1, 11, 1, 2);
   EXPECT_NEAR(builder.report(10, 2).throughput_interval.value_or(1), 0, 1e-12);
 }
 
-// An `apply` row at 1 s of this worker's gradient.
+// An `apply` row at 1 s for a gradient of this worker.
 Row applied(int bucket, std::int64_t version, std::int64_t read, int worker, int iteration) {
   return {.start_s = 1,
           .end_s = 1,
@@ -258,9 +260,9 @@ Row applied(int bucket, std::int64_t version, std::int64_t read, int worker, int
 TEST(Staleness, OfOneGradientPerUpdateIsTheSameInGradientsAndUpdates) {
   TraceBuilder builder(2);
   builder.iterates(0, 0, 1).iterates(1, 0, 1);
-  builder.trace().rows.push_back(applied(0, 1, 0, 0, 0));  // nothing in between
-  builder.trace().rows.push_back(applied(0, 2, 0, 1, 0));  // the first
-  builder.trace().rows.push_back(applied(0, 3, 1, 0, 1));  // of worker 1's iterations it knew none
+  builder.trace().rows.push_back(applied(0, 1, 0, 0, 0));  // no update in between
+  builder.trace().rows.push_back(applied(0, 2, 0, 1, 0));  // misses the first
+  builder.trace().rows.push_back(applied(0, 3, 1, 0, 1));  // knew none of worker 1's iterations
   builder.trace().rows.push_back(applied(1, 1, 0, 0, 0));  // of another bucket
   const Figures figures = builder.report(1, 0);
   EXPECT_EQ(figures.staleness_histogram, (std::map<std::int64_t, std::int64_t>{{0, 2}, {1, 2}}));
@@ -268,11 +270,11 @@ TEST(Staleness, OfOneGradientPerUpdateIsTheSameInGradientsAndUpdates) {
   EXPECT_DOUBLE_EQ(figures.staleness_mean, 2.0 / 4);
   EXPECT_DOUBLE_EQ(figures.staleness_updates_mean, 2.0 / 4);
   EXPECT_DOUBLE_EQ(figures.staleness_iterations_mean, 1.0 / 4);
-  EXPECT_EQ(figures.updates, 3);  // of the parameters, not of every bucket
+  EXPECT_EQ(figures.updates, 3);  // updates of the parameters, not of each bucket
 }
 
 TEST(Staleness, CountsTheGradientsOfTheUpdatesInBetween) {
-  // Updates of 3, 2 and 1 gradients. Those of one update are not stale by each other.
+  // Updates of 3, 2 and 1 gradients. Gradients of one update do not make each other stale.
   TraceBuilder builder(2);
   builder.iterates(0, 0, 1).iterates(1, 0, 1);
   for (const Row& row : {applied(-1, 1, 0, 0, 0), applied(-1, 1, 0, 1, 0), applied(-1, 1, 0, 0, 1),
@@ -301,7 +303,7 @@ TEST(Bottleneck, NamesTheLargestPart) {
   expect_mentions(waiting.report(1, 0).bottleneck, {"waiting", "worker 1"});
 }
 
-// 6 s of computation, then 4 s in which bytes move, on a link that is busy for a part of the run.
+// 6 s of computation, then 4 s in which bytes move, on a link that is busy for part of the run.
 std::string bottleneck_of_six_to_four(double link_s) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 6, 4).moves(0, 0, 1, 10);

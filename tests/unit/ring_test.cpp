@@ -1,4 +1,4 @@
-// The closed form of a ring against its own definition, step by step (sim/traffic/ring_time.h).
+// The closed form of a ring compared with its definition, step by step (sim/traffic/ring_time.h).
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(Ring, OfTinyPartsTakesTheLargestSumOfConsecutiveLatencies) {
 TEST(Ring, OfLargePartsIsInjectedAtTheSlowestHop) {
   std::vector<RingHop> hops(5, {.latency_s = 0, .part_s = 1e-3});
   hops[2].part_s = 1;
-  EXPECT_NEAR(ring_seconds(hops, 8, 0), 8 * 1, 1e-12);  // it begins at once
+  EXPECT_NEAR(ring_seconds(hops, 8, 0), 8 * 1, 1e-12);  // starts at once
 }
 
 TEST(Ring, IsItsRecurrenceForAnyMixOfHops) {
@@ -48,14 +48,14 @@ TEST(Ring, IsItsRecurrenceForAnyMixOfHops) {
   for (int trial = 0; trial < 2000; ++trial) {
     const auto n = 2 + random() % 12;
     const int steps = 1 + static_cast<int>(random() % (3 * n));
-    const double scale = std::pow(10, 3 * any(random) - 2);  // of parts against latencies
+    const double scale = std::pow(10, 3 * any(random) - 2);  // parts relative to latencies
     std::vector<RingHop> hops;
     for (std::size_t i = 0; i < n; ++i)
       hops.push_back(
           {.latency_s = trial % 3 == 0 ? 1 + static_cast<double>(random() % 2) : any(random),
            .part_s =
                scale * (trial % 2 == 0 ? 1 + static_cast<double>(random() % 3) : any(random))});
-    if (trial % 7 == 0)  // channels meet on some links
+    if (trial % 7 == 0)  // channels share some links
       for (RingHop& hop : hops)
         hop.alone_s = hop.part_s * (random() % 2 == 0 ? 1 : any(random));
     const double overhead_s = trial % 5 == 0 ? any(random) : 0;
@@ -65,7 +65,8 @@ TEST(Ring, IsItsRecurrenceForAnyMixOfHops) {
   }
 }
 
-// Where more parts differ than are kept apart, it is a little too long, never too short.
+// With more different parts than the closed form distinguishes, it is slightly too long, never too
+// short.
 TEST(Ring, OfManyDifferentHopsIsNeverTooShort) {
   std::mt19937 random(11);
   std::uniform_real_distribution<double> any(0.5, 1);

@@ -1,5 +1,5 @@
-// What an option is to cells that differ in it has one place, its row: the ranking and the page say
-// the same.
+// What an option means for cells that differ in it is defined in one place, its row: the ranking
+// and the page agree.
 #include <gtest/gtest.h>
 #include <set>
 #include <tuple>
@@ -38,7 +38,7 @@ TEST(Roles, DecideWhetherCellsCompeteAndShareCharts) {
     const bool share =
         option.role == Role::choice || option.role == Role::run || option.role == Role::purchase;
     const Study study = study_of(results);
-    if (study.x_option != option.name) {  // curves are drawn against it
+    if (study.x_option != option.name) {  // it is the axis of the curves
       EXPECT_EQ(study.cases.size(), share ? 1U : 2U) << option.name;
     }
   }
@@ -57,7 +57,7 @@ TEST(Roles, LetWhatIsAskedAboutCompeteWhereNothingElseDiffers) {
   }
 }
 
-// With names all compete, whatever they differ in, but not those of other lessons.
+// Named cells all compete, whatever they differ in, except with cells of other learning problems.
 TEST(Roles, AreOfNoMatterToNamedCells) {
   for (const Option& option : scenario_options()) {
     std::vector<Result> results{made_result({{"name", "one"}, {option.name, "1"}}, 100),
@@ -92,7 +92,7 @@ TEST(Roles, LetPlatformsCompeteEachByItsBest) {
   EXPECT_FALSE(rank(results).sentences.front().starts_with("Each")) << "of another model";
 }
 
-// Who has to be assumed is no reason to buy: platforms compete at each value of what is asked.
+// An assumption is no choice: platforms compete at each assumed value.
 TEST(Roles, LetPlatformsCompeteWhereNothingIsChosen) {
   std::vector<Result> results;
   for (const auto& [platform, slowdown, samples_per_s] : {std::tuple("dgx:nodes=2", "0", 150.0),
@@ -109,12 +109,12 @@ TEST(Roles, LetPlatformsCompeteWhereNothingIsChosen) {
                 "The largest lead is at overlap-slowdown published: platform dgx:nodes=4 is the "
                 "fastest: 210 samples/s (its gradients miss 3 others), 2.1 x the next, platform "
                 "dgx:nodes=2 (100)."}));
-  // Each of a size of its own: then they compete as they are.
+  // Without common values each platform competes as it is.
   results.erase(results.begin() + 1, results.begin() + 3);
   EXPECT_EQ(rank(results).contests.size(), 1U);
 }
 
-// A mix of devices and one of them: each price is said once.
+// A platform that mixes devices and one with a single device: each price is listed once.
 TEST(Roles, OfPlatformsNameEachPriceOnce) {
   std::vector<Result> results{made_result({{"platform", "mixed"}, {"price", "devices"}}, 100),
                               made_result({{"platform", "alike"}, {"price", "devices"}}, 200)};

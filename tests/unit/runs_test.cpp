@@ -13,7 +13,7 @@
 namespace syncline {
 namespace {
 
-// A run with this throughput, whose own interval is so wide.
+// A run with this throughput and this interval of its own.
 Figures run(double throughput, double interval = 0.001) {
   Figures figures;
   figures.throughput_samples_per_s = throughput;
@@ -22,7 +22,7 @@ Figures run(double throughput, double interval = 0.001) {
   return figures;
 }
 
-// The mean of five has an interval of 2.776 / 1.96 / sqrt(5) = 0.633 of each one's.
+// The mean of five runs has an interval of 2.776 / 1.96 / sqrt(5) = 0.633 of each run's.
 TEST(Runs, EachMustBeKnownOnlyAsWellAsTheirMeanNeeds) {
   EXPECT_DOUBLE_EQ(interval_of_each(0.01, 1), 0.01);
   EXPECT_DOUBLE_EQ(interval_of_each(0.01, 2), 0.01);
@@ -45,12 +45,12 @@ TEST(Runs, HaveTheirMeanAndStudentsInterval) {
   EXPECT_NEAR(figures.iteration_mean_s, (100 / 98.0 + 1 + 100 / 102.0) / 3, 1e-12);
 }
 
-// Five runs that are alike by chance, each of which is known to 4 %: their mean is to 4 / sqrt(5).
+// Five runs that are equal by chance, each known to 4 %: their mean is known to 4 / sqrt(5) %.
 TEST(Runs, AreNotKnownBetterThanTheySayThemselves) {
   const std::vector<Figures> runs(5, run(100, 0.04));
   EXPECT_NEAR(*all_of(runs).throughput_interval, 0.04 / std::sqrt(5), 1e-12);
   std::vector<Figures> short_runs = runs;
-  short_runs[3].throughput_interval.reset();  // too short to know: Student's alone
+  short_runs[3].throughput_interval.reset();  // too short for its own: only Student's
   EXPECT_NEAR(*all_of(short_runs).throughput_interval, 0, 1e-12);
 }
 
@@ -61,7 +61,7 @@ TEST(Runs, ThatAllSlowDownAreKnownLessWell) {
   EXPECT_NEAR(*all_of(runs).throughput_interval, std::hypot(4.303 * 2 / std::sqrt(3) / 100, 0.02),
               1e-12);
   runs[0].halves_differ = 0.02;
-  runs[1].halves_differ = 0;  // now they differ by chance
+  runs[1].halves_differ = 0;  // runs now differ by chance
   EXPECT_NEAR(*all_of(runs).throughput_interval, 4.303 * 2 / std::sqrt(3) / 100, 1e-12);
 }
 
@@ -100,7 +100,8 @@ TEST(Runs, AreSaidInOneLine) {
   EXPECT_EQ(how_simulated({*result}), "flow, 1 run");
 }
 
-// Once, five that took more than 2 s in all were one, whose interval was up to 11 times too narrow.
+// Once, five runs that took more than 2 s together became one, whose interval was up to 11 times
+// too narrow.
 TEST(Runs, AreFiveWhereChanceDecidesUnlessACellMayNotTakeSoLong) {
   struct Setup setup;
   setup.traffic.cluster.topology = make_topology({1, 1}, 1);
@@ -134,7 +135,7 @@ TEST(Runs, HaveSeedsOfTheirOwn) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed)
     for (int run = 0; run < 20; ++run) {
       seeds.insert(seed_of_run(seed, run));
-      EXPECT_LE(seed_of_run(seed, run), 9007199254740991U);  // what the option allows
+      EXPECT_LE(seed_of_run(seed, run), 9007199254740991U);  // the option's limit
     }
   EXPECT_EQ(seeds.size(), 400U);
 }

@@ -1,5 +1,5 @@
 // Exchanges for messages that cannot be added on the way: closed forms of bytes and rounds, when
-// messages are encoded and decoded, and that no transfer brings what its receiver has already.
+// messages are encoded and decoded, and that no transfer brings what its receiver already has.
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -15,7 +15,7 @@ namespace {
 
 using Works = std::vector<std::tuple<std::string_view, int, std::uint64_t>>;
 
-// The plan's work: messages and elements.
+// The work in a plan: messages and elements.
 Works work_of(const Actions& plan) {
   Works work;
   for (const Action& phase : plan)
@@ -39,8 +39,8 @@ int log2_of(int n) {
   return std::countr_zero(std::bit_floor(static_cast<unsigned>(n)));
 }
 
-// Executes the phases whose names have this beginning; every rank starts with the piece of its own
-// number. A phase must bring exactly the pieces that its rank did not have, and at the end every
+// Executes the phases whose names begin with `beginning`; every rank starts with the piece of its
+// own number. A phase must bring exactly the pieces that its rank lacked, and at the end every
 // worker has all pieces.
 void expect_gathers(const Collective& all, std::string_view beginning,
                     const std::function<std::uint64_t(int)>& bytes_of) {
@@ -266,8 +266,7 @@ TEST(HiTopK, RefusesUnevenNodesAndSaysHowMany) {
                   {"exchange = hitopk", "4", "2"});
 }
 
-// In these phases every two workers exchange once: each receives its own part of the other's
-// message.
+// In these phases any two workers exchange once: each receives its own part of the other's message.
 void expect_splits(const Collective& all, std::string_view name) {
   const int n = all.topology.workers();
   for (int rank = 0; rank < n; ++rank) {
@@ -312,7 +311,7 @@ TEST(OkTopK, NeverMovesMoreThanSixKWords) {
     for_each_compressed("oktopk",
                         [](const Collective& all) {
                           const std::uint64_t words = 6 * (all.bytes / 8);
-                          // Parts are cut to whole bytes, so one may be a byte more, from each
+                          // Parts are cut to whole bytes, so one may be a byte longer, from each
                           // worker, twice.
                           const std::uint64_t rounding = 2 * at(all.topology.workers());
                           for (const Plan& plan : all.plans) {
@@ -327,7 +326,7 @@ TEST(OkTopK, BringsEachRegionToOneWorkerAndItsSumToAll) {
   for (const char* balance : {"off", "on"})
     for_each_topology("oktopk", [&](const Topology& topology) {
       for (Payload payload : compressed_payloads("oktopk", topology.workers())) {
-        payload = same_messages(payload);  // it keeps exactly k
+        payload = same_messages(payload);  // exactly k values
         const Collective all = collective("oktopk", topology, payload, {{"balance", balance}});
         expect_splits(all, "split");
         if (balance == std::string("on"))

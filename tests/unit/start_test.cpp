@@ -1,5 +1,5 @@
-// Every test is a process of its own, so whatever this program makes before main() is made more
-// than a thousand times.
+// Every test is its own process, so whatever this program makes before main() is made more than a
+// thousand times.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 

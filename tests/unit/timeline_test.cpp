@@ -1,4 +1,4 @@
-// The picture of an iteration, from traces that are small enough to draw by hand.
+// The picture of an iteration, from traces small enough to draw by hand.
 #include "sim/report/timeline.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(Timeline, FillsWhatStandsStillWithWaiting) {
             R"([0.5,0.75,"wait",-1,-1],[0.75,1.0,"step",-1,0]]}]})");
 }
 
-// As the report counts it: exposed while its bytes move, else waiting; a stream's row is cut where
+// As in the report: exposed while its bytes move, else waiting; the row of a stream is cut where
 // none of its messages moves.
 TEST(Timeline, SaysWhatIsExposedAndWhatIsWaiting) {
   Trace trace = one_iteration();
@@ -109,8 +109,8 @@ TEST(Timeline, MergesWhatIsTooShortToSeeOfOneVerbOnly) {
   EXPECT_NEAR(updating_s, 60e-4, 1e-12);
 }
 
-// Once, updates that took 1.5 % of a server's time were drawn, and said, to take 34 %: the gaps
-// between them were too short to be seen, and were counted.
+// Once, updates that took 1.5 % of a server's time were drawn, and labelled, as 34 %: gaps too
+// short to be visible were included.
 TEST(Timeline, MergedSlicesAreAsLongAsAllOfThemWere) {
   Trace trace = one_iteration();
   for (int i = 0; i < 4000; ++i)
@@ -130,10 +130,10 @@ TEST(Timeline, MergedSlicesAreAsLongAsAllOfThemWere) {
   }
   EXPECT_LT(timeline.tracks[1].slices.size(), 1501U);
   EXPECT_NEAR(updating_s, 4000 * 2e-5, 1e-9);
-  EXPECT_NEAR(last_s, 0.9, 0.005);  // where it was, as far as one can see
+  EXPECT_NEAR(last_s, 0.9, 0.005);  // where it was, as far as visible
 }
 
-// The names of all that it can show are more than one line.
+// The names of all activities take more than one line.
 TEST(Timeline, LegendEndsWhereTheDrawingDoes) {
   DrawnTimeline timeline{"all of it", 1, {{"worker 0", "compute", {}}}};
   for (const Activity activity : {Activity::forward, Activity::backward, Activity::compress,

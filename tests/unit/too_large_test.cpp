@@ -1,4 +1,4 @@
-// What does not fit into memory wins nothing, wherever results are compared.
+// Cells that do not fit into memory win nothing, wherever results are compared.
 #include <gtest/gtest.h>
 
 #include "sim/report/result_json.h"
@@ -40,7 +40,7 @@ TEST(TooLarge, IsNoCandidateHoweverFast) {
             "(at least 90 GB of 80 GB): no candidates.");
 }
 
-// It may be too large: nothing says so.
+// The cell may be too large, but nothing says so.
 TEST(TooLarge, IsNotWhatOnlyMayBe) {
   EXPECT_EQ(rank({result_with({{"batch", "64"}}, 200), of_batch(32, 100, 80)}).sentences.front(),
             "batch 64 is the fastest: 200 samples/s, 2 x the next, batch 32 (100).");
@@ -61,7 +61,7 @@ TEST(TooLarge, LeavesOutWhatIsNotSteadyToo) {
   expect_mentions(rank(results).sentences.front(), {"none is known to be the fastest: batch 32"});
 }
 
-// With few workers each has a large shard: how much more many do is over those that fit.
+// With few workers each has a large shard; speed-up is then relative to the cells that fit.
 TEST(TooLarge, IsNothingThatScalingStartsFrom) {
   const auto of = [](int workers, double gb) {
     return in_memory(result_with({{"workers", std::to_string(workers)}}, 10.0 * workers), gb);
@@ -102,7 +102,7 @@ TEST(TooLarge, IsNoPlatformsBest) {
             "worker costs 1.2 times the other's; nothing fits into memory with platform c.");
 }
 
-// 64 would be fastest and cheapest.
+// 64 would be the fastest and the cheapest.
 TEST(TooLarge, HasNoPrice) {
   const Options price{{"price", "2"}};
   expect_mentions(rank({of_batch(16, 100, 40, price), of_batch(32, 150, 70, price),
@@ -168,7 +168,7 @@ TEST(TooLarge, WinsNoTileOfAMap) {
                   {"bsp wins in 2", "What does not fit into memory is left out."});
 }
 
-// Once the file name of the first: "platform-dgx%3Anodes%3D2_batch-64".
+// Once, it was named by the file name of the first: "platform-dgx%3Anodes%3D2_batch-64".
 TEST(TooLarge, IsNamedInOneWarningWithTheOthers) {
   std::vector<Result> results;
   for (const int batch : {8, 16, 32, 64, 128, 256, 512})

@@ -1,4 +1,4 @@
-// Traces that are small enough to compute their figures by hand.
+// Traces small enough to compute their figures by hand.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace syncline {
 
-// Makes a trace: the compute rows of each worker follow each other.
+// Makes a trace in which the compute rows of each worker follow each other.
 class TraceBuilder {
  public:
   explicit TraceBuilder(int workers) : clock_(static_cast<std::size_t>(workers)) {
@@ -53,7 +53,8 @@ class TraceBuilder {
                            .worker = rank});
     return *this;
   }
-  // Nobody waits for all others: from here on iterations count when they are applied, at their end.
+  // Workers do not wait for each other: from here on iterations count when they are applied, at
+  // their end.
   TraceBuilder& apart() {
     trace_.in_step = false;
     return *this;

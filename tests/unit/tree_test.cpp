@@ -1,4 +1,4 @@
-// The double binary tree, and the parameter server as an exchange.
+// The double binary tree, and parameter servers as an exchange.
 #include <algorithm>
 #include <bit>
 #include <gtest/gtest.h>
@@ -26,8 +26,8 @@ TEST(TreeExchange, SendsTheMinimum) {
 }
 
 TEST(TreeExchange, LoadsNoRankWithMoreThanTwoBuffersEachWay) {
-  // Half the buffer per tree: a leaf of one sends half, an inner rank of the other three halves,
-  // and one more to the chain behind it.
+  // Half of the buffer per tree: a leaf of one tree sends half, as an inner rank of the other tree
+  // it sends three halves, and one more half to the chain behind it.
   for_each_collective("tree", [](const Collective& all) {
     for (const Plan& plan : all.plans) {
       const bool chains = all.topology.nodes.size() < at(all.topology.workers());
@@ -35,7 +35,7 @@ TEST(TreeExchange, LoadsNoRankWithMoreThanTwoBuffersEachWay) {
       EXPECT_LE(sent_by(plan), most);
       EXPECT_LE(received_by(plan), most);
       if (all.topology.workers() > 1) {
-        EXPECT_GE(sent_by(plan), all.bytes / 2);  // in one tree at least it is not the root
+        EXPECT_GE(sent_by(plan), all.bytes / 2);  // in at least one tree it is not the root
         EXPECT_GE(received_by(plan), all.bytes / 2);
       }
     }
@@ -62,8 +62,8 @@ TEST(TreeExchange, PipelinesChunks) {
     }
 }
 
-// With one chunk of 7 bytes a transfer's bytes, 3 or 4, identify its tree. A message has what its
-// sender has: on the way up a sum of others, on the way down the sum of all.
+// With one chunk of 7 bytes, a transfer's size, 3 or 4 bytes, identifies its tree. A message
+// carries what its sender has: on the way up a sum of others, on the way down the sum of all.
 void expect_one_sum_of_all_everywhere(const Topology& topology) {
   const int n = topology.workers();
   const std::vector<Actions> plans = actions_of(trees(topology, 7, 1000).plans);
@@ -152,7 +152,7 @@ TEST(ParameterServer, ReceivesTheWholeGradientOfEachNodeInEvenShares) {
   for_each_collective("ps", [](const Collective& all) {
     const auto nodes = static_cast<int>(all.topology.nodes.size());
     const auto of_nodes = pushed(all);
-    EXPECT_EQ(of_nodes.size(), nodes == 1 ? 0 : at(nodes));  // one node sums by itself
+    EXPECT_EQ(of_nodes.size(), nodes == 1 ? 0 : at(nodes));  // a single node sums by itself
     for (const auto& [node, of_servers] : of_nodes) {
       std::uint64_t sum = 0;
       const auto m = static_cast<double>(all.topology.nodes[at(node)].size());

@@ -1,4 +1,4 @@
-// Options of bytes may have units.
+// Byte options may have units.
 #include "kernels/io/units.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(Units, OfBytesAreDecimalOrBinary) {
   EXPECT_EQ(without_unit("batch", "25MiB"), "25MiB");
 }
 
-// A result has the number, so that the same bytes are the same cell however they are written.
+// Results store the number, so that equal sizes are the same cell however they are written.
 TEST(Units, AreNumbersInScenarios) {
   for (const char* option : {"bucket-bytes", "first-bucket-bytes", "activation-bytes"}) {
     const Scenario scenario = resolve(given({{option, "25MiB"}}));

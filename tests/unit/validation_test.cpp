@@ -8,7 +8,8 @@
 namespace syncline {
 namespace {
 
-// Perfect scaling says 100, 100 and 200 where 80, 100 and 160 were measured: 25, 0 and 25 % off.
+// Perfect scaling predicts 100, 100 and 200 where 80, 100 and 160 were measured: 25, 0 and 25 %
+// off.
 TEST(Agreement, SaysWhatPerfectScalingAloneWouldScore) {
   std::vector<ValidationRow> rows;
   for (const auto& [measured, perfect] :
@@ -25,20 +26,20 @@ TEST(KendallTau, IsOneForTheSameRankingAndMinusOneForTheReverse) {
 }
 
 TEST(KendallTau, CountsPairs) {
-  // Of the six pairs only (2, 3) has the reverse order: (5 - 1) / 6.
+  // Of the six pairs only (2, 3) is reversed: (5 - 1) / 6.
   EXPECT_DOUBLE_EQ(kendall_tau({1, 2, 3, 4}, {1, 3, 2, 4}), 4.0 / 6);
-  // (1,4), (1,3) and (1,2) have the reverse order, the others the same: (3 - 3) / 6.
+  // (1,4), (1,3) and (1,2) are reversed, the others are not: (3 - 3) / 6.
   EXPECT_DOUBLE_EQ(kendall_tau({1, 2, 3, 4}, {4, 1, 2, 3}), 0);
 }
 
 TEST(KendallTau, AllowsForTies) {
-  // Pairs: (1,2) is a tie in a, (1,3) and (2,3) have the same order: 2 / sqrt((3 - 1) * 3).
-  // Once, the last bit of two equal answers changed the README's figure with SimGrid's version.
+  // Pairs: (1,2) is a tie in a, (1,3) and (2,3) have the same order: 2 / sqrt((3 - 1) * 3). Once,
+  // the last bit of two equal answers changed the README's figure with SimGrid's version.
   EXPECT_DOUBLE_EQ(kendall_tau({2, 1, 3}, {1, 1 + 1e-12, 2}), kendall_tau({2, 1, 3}, {1, 1, 2}));
   EXPECT_DOUBLE_EQ(kendall_tau({1, 1, 2}, {1, 2, 3}), 2 / std::sqrt(6.0));
   // A tie in both: 2 / sqrt(2 * 2).
   EXPECT_DOUBLE_EQ(kendall_tau({1, 1, 2}, {5, 5, 9}), 1);
-  // Three pairs have the same order, one has the reverse order; one is a tie in a, one in b.
+  // Three pairs have the same order, one is reversed; one is a tie in a, one in b.
   EXPECT_DOUBLE_EQ(kendall_tau({1, 2, 2, 3}, {1, 3, 2, 2}), (3.0 - 1) / std::sqrt(5.0 * 5));
 }
 

@@ -1,4 +1,4 @@
-// Closed forms of each exchange: bytes, steps, and that its sums have every gradient once.
+// Closed forms of each exchange: bytes, steps, and that its sums contain every gradient once.
 #include <algorithm>
 #include <bit>
 #include <gtest/gtest.h>
@@ -10,7 +10,8 @@
 namespace syncline {
 namespace {
 
-// The minimum: each gradient goes into the sum, and the sum back to each worker, so 2(n-1) buffers.
+// The minimum: each gradient travels into the sum, and the sum back to each worker, so 2(n-1)
+// buffers.
 void expect_least_volume(const Collective& all) {
   EXPECT_EQ(sent_by_all(all), 2 * (at(all.topology.workers()) - 1) * all.bytes);
 }
@@ -85,7 +86,7 @@ TEST(HierarchicalExchange, RefusesUnevenNodesAndSaysHowMany) {
                   {"hierarchical", "4", "2"});
 }
 
-// What each phase sends, or its messages and elements.
+// Text of what each phase sends, or of its messages and elements.
 std::string written(const Plan& plan) {
   std::string text;
   for (const Action& phase : actions_of(plan)) {
@@ -175,7 +176,7 @@ TEST(HalvingDoubling, IsOptimalForPowersOfTwo) {
   });
 }
 
-// For each byte of a buffer: a bit per rank whose gradient has been added.
+// For each byte of a buffer: one bit per rank whose gradient has been added.
 struct Buffer {
   std::vector<std::uint64_t> added;
   std::size_t begin = 0;  // the part that its rank is responsible for

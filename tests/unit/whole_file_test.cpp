@@ -1,4 +1,4 @@
-// Files that are whole or absent, and never at the cost of another one.
+// Files that are complete or absent, and never damage another file.
 #include "kernels/io/whole_file.h"
 
 #include <csignal>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Every test runs where files can be without a name, and where they cannot.
+// Every test runs both where files can exist without a name and where they cannot.
 class WholeFile : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -114,7 +114,7 @@ TEST_P(WholeFile, IsNotMadeOfAPipe) {
   EXPECT_TRUE(fs::is_fifo(path));
 }
 
-TEST_P(WholeFile, GoesThroughAnOpenPipesPseudonym) {  // as of a shell's >(command)
+TEST_P(WholeFile, GoesThroughAnOpenPipesPseudonym) {  // such as a shell's >(command)
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   for (const char* folder : {"/dev/fd/", "/proc/self/fd/"}) {
@@ -140,7 +140,7 @@ TEST_P(WholeFile, OfAnOpenFilesPseudonymIsRefused) {  // it would lose what othe
   EXPECT_EQ(text_of(path), "printed before");
 }
 
-// As a full disk, but without one: no file may be longer than this.
+// Simulates a full disk: no file may be longer than this.
 TEST_P(WholeFile, ThatTheDiskCannotHoldLeavesTheOneBefore) {
   const std::string path = folder_.write("result.json", "old");
   std::signal(SIGXFSZ, SIG_IGN);

@@ -1,4 +1,4 @@
-// When iterations counted, and what follows from it, by hand.
+// When iterations counted, and figures derived from that by hand.
 #include "sim/window.h"
 
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace syncline {
 namespace {
 
-// Iterations that end at these times.
+// A worker whose iterations end at these times.
 Progress worker(std::vector<double> counted_s) {
   return {.start_s = 0, .counted_s = std::move(counted_s)};
 }
@@ -36,8 +36,7 @@ TEST(WindowAfter, IsFromTheLastWarmUpToTheFirstEnd) {
   EXPECT_FALSE(window_after({regular(1, 3), worker({})}, 1).warm);
 }
 
-// A target that was met in warm-up once left a window without an end, and figures that were no
-// numbers.
+// Once, a target met during warm-up left a window without an end, and figures that were NaN.
 TEST(WindowAfter, IsFromTheStartWhereWarmUpWasNotEnded) {
   for (const auto& workers : {std::vector{regular(1, 3), regular(2, 1)},
                               std::vector{regular(1, 2), worker({})}, std::vector{regular(2, 1)}}) {
@@ -48,8 +47,8 @@ TEST(WindowAfter, IsFromTheStartWhereWarmUpWasNotEnded) {
   }
 }
 
-// What iterations begin ends later: a window that begins with the run has all of it; one that
-// begins after warm-up has as much of the iterations before, instead.
+// What iterations start may end after them: a window from the start of the run includes it; one
+// after warm-up includes the same amount from the iterations before instead.
 TEST(WindowAfter, FromTheStartHasWhatEndsAfterTheLastIteration) {
   Progress first = regular(1, 3), second = regular(1, 3);
   first.ended_s = 5;
@@ -74,7 +73,7 @@ TEST(Interval, NeedsTwentyIterationsOfAWorker) {
 }
 
 TEST(Interval, IsWiderWhereBatchesAreLikeTheirNeighbours) {
-  // Batches of 10 s have 10 or 20 iterations: in turn, or the slow ones first.
+  // Batches of 10 s have 10 or 20 iterations: alternating, or the slow ones first.
   Progress in_turn;
   Progress in_order;
   for (int batch = 0; batch < 20; ++batch)
@@ -104,7 +103,7 @@ TEST(Pace, IsTheMeanOfAllAtTheEndsOfRounds) {
 }
 
 TEST(Interval, OfRoundsIsStudentsOverThem) {
-  // Rounds of 1, 2, 1, 2, 4 s: mean 2, deviation sqrt(6/4); no neighbour is like another.
+  // Rounds of 1, 2, 1, 2, 4 s: mean 2, deviation sqrt(6/4); neighbours are uncorrelated.
   const Progress pace = worker({1, 3, 4, 6, 10});
   const double expected = 2.776 * std::sqrt(1.5 / 5) / 2;
   EXPECT_NEAR(interval_of_rounds(pace, {.from_s = 0, .to_s = 10}).value(), expected, 1e-12);
@@ -114,7 +113,7 @@ TEST(Interval, OfRoundsIsStudentsOverThem) {
 }
 
 TEST(Interval, IsWiderWhereSpeedChangesSlowly) {
-  // 100 s of 2 iterations a second, then 100 s of 1.9, in batches that differ as much in turn.
+  // 100 s of 2 iterations a second, then 100 s of 1.9, in batches that alternate by as much.
   Progress progress;
   for (int batch = 0; batch < 20; ++batch) {
     const double rate = (batch < 10 ? 2 : 1.9) + (batch % 2 == 0 ? 0.1 : -0.1);
@@ -127,20 +126,21 @@ TEST(Interval, IsWiderWhereSpeedChangesSlowly) {
 }
 
 TEST(Interval, OfOneRunIsThatOfItsBatchesWherePlacesMoveFarInEach) {
-  // In a batch of 100 s one worker has 100 iterations, the other 100 to 104: up to 4 of them apart.
+  // In a batch of 100 s one worker has 100 iterations, the other 100 to 104: they drift apart by up
+  // to 4.
   Progress drifts;
   double now_s = 0;
   for (int batch = 0; batch < 5; ++batch)
     for (int i = 1; i <= 100 + batch; ++i)
       drifts.counted_s.push_back(now_s += 100.0 / (100 + batch));
-  const Window window{.from_s = 0, .to_s = std::min(500.0, drifts.counted_s.back())};  // rounded
+  const Window window{.from_s = 0, .to_s = std::min(500.0, drifts.counted_s.back())};  // rounding
   const std::vector<Progress> workers{regular(1, 500), drifts};
   EXPECT_DOUBLE_EQ(interval_of_one_run(workers, window).value(),
                    stated_interval_of(workers, window).value());
 }
 
 TEST(Interval, OfOneRunIsWiderWherePlacesAreNotForgottenInABatch) {
-  // Of ten iterations in each of five batches the second worker's take 1 s, 1.002 s, ...: in the
+  // Of ten iterations in each of five batches, the second worker's take 1 s, 1.002 s, ...: in the
   // whole window its place moves by 0.2 of an iteration, by a little more in each batch.
   Progress drifts;
   double now_s = 0;
@@ -150,13 +150,14 @@ TEST(Interval, OfOneRunIsWiderWherePlacesAreNotForgottenInABatch) {
   const Window window{.from_s = 0, .to_s = 50};
   const std::vector<Progress> workers{regular(1, 50), drifts};
   const double stated = stated_interval_of(workers, window).value();
-  // In 10 s places move by 0 to 0.08 of an iteration, the mean square is 0.0021: they are forgotten
-  // after 0.16 / 0.0021 = 75 batches, so that the spread of five is taken sqrt(1.5 * 75 * 5) = 24
-  // times. What is stated else is some of that wider already, because neighbours are alike.
+  // In 10 s places move by 0 to 0.08 of an iteration; the mean square is 0.0021, so they are
+  // forgotten after 0.16 / 0.0021 = 75 batches, and the spread of five is multiplied by sqrt(1.5 *
+  // 75 * 5) = 24. The interval of the batches alone is already somewhat wider, because neighbours
+  // are correlated.
   const double wider = interval_of_one_run(workers, window).value() / stated;
   EXPECT_GT(wider, 10);
   EXPECT_LT(wider, 30);
-  // Places that stay where they are, but for what moves them to and fro, are forgotten at once.
+  // Places that only fluctuate around a constant are forgotten at once.
   Progress wavers;
   for (int i = 1; i <= 50; ++i)
     wavers.counted_s.push_back(i + (i % 2 == 0 ? 0.05 : -0.05));
@@ -165,8 +166,8 @@ TEST(Interval, OfOneRunIsWiderWherePlacesAreNotForgottenInABatch) {
                    stated_interval_of(steady, window).value());
 }
 
-// InHAD's workers, which its threshold keeps together, moved apart by what rounding makes of
-// nothing: once, that was taken for places that are forgotten in 1e24 s, and the interval was 1e12.
+// InHAD's threshold keeps its workers together, so they drifted apart by rounding only: once, this
+// was taken for places that are forgotten in 1e24 s, and the interval was 1e12.
 TEST(Interval, OfOneRunIsThatOfItsBatchesWhereWorkersAreKeptTogether) {
   Progress slower;
   for (int i = 1; i <= 100; ++i)
@@ -178,7 +179,8 @@ TEST(Interval, OfOneRunIsThatOfItsBatchesWhereWorkersAreKeptTogether) {
   const std::vector<Progress> workers{slower, rounded};
   EXPECT_DOUBLE_EQ(interval_of_one_run(workers, window).value(),
                    stated_interval_of(workers, window).value());
-  // If they drift, by 0.001 of an iteration in a batch, five batches say nothing of the long run.
+  // If workers drift by 0.001 of an iteration per batch, five batches say nothing about the long
+  // run.
   for (int i = 0; i < 100; ++i)
     rounded.counted_s[static_cast<std::size_t>(i)] += 5e-5 * i;
   EXPECT_FALSE(interval_of_one_run({slower, rounded}, window));

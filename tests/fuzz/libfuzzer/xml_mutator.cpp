@@ -1,5 +1,6 @@
-// Changes of a platform file that keep most of them well-formed, so that what is behind the XML is
-// reached: elements are made, copied, moved and dropped, and attributes get values of others.
+// Mutations of a platform file that keep most of them well-formed, so that code behind the XML
+// parser is reached: elements are added, copied, moved and dropped, and attributes get values of
+// others.
 #include <algorithm>
 #include <cstdint>
 #include <random>

@@ -1,4 +1,4 @@
-// The calibrator on the emulated device, and one that measures a wrong compressor.
+// The calibrator on the emulated device, and with a wrong compressor.
 #include "kernels/cost_table.h"
 #include "tests/kernels/calibrate.h"
 
@@ -29,7 +29,7 @@ TEST(CalibrateCuda, MeasuresEveryCompressorAndSaysHowItsClocksWere) {
   EXPECT_NE(table.about("method").find("four times the L2 read before each"), std::string::npos);
 }
 
-// The others are measured; code 1, a line of the header and one of errors say what was not.
+// The others are measured; code 1, a header line and an error line say what was left out.
 TEST(CalibrateCuda, AWrongCompressorIsLeftOutWhileOthersGoOn) {
   for (const std::string device : {"cpu", "cuda"}) {
     const std::string path = testing::TempDir() + "wrong_" + device + ".csv";

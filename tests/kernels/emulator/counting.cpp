@@ -1,5 +1,5 @@
-// Counts what kernels read and write of device memory. They are compiled as if for ThreadSanitizer,
-// which calls a function before every load and store; those functions are here instead of there.
+// Counts what kernels read and write in device memory. They are compiled as if for ThreadSanitizer,
+// with a function call before every load and store; this file defines those functions.
 #include <algorithm>
 
 #include "tests/kernels/emulator/emulator.h"
@@ -13,7 +13,7 @@ enum Access : unsigned char { reading = 1, writing = 2 };
 struct Memory {
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
-  std::vector<unsigned char> accesses = {};  // of each sector, by the operation that runs
+  std::vector<unsigned char> accesses = {};  // for each sector, by the running operation
 };
 
 std::vector<Memory> memories;
@@ -83,7 +83,7 @@ std::vector<Operation> counted() {
 
 }  // namespace emulator
 
-// What the compiler calls. (GCC knows the types of some.)
+// The functions that the compiler calls. (GCC knows the types of some.)
 extern "C" {
 
 void __tsan_init() {}
@@ -120,7 +120,7 @@ void __tsan_write_range(void* data, long bytes) {
   emulator::access(data, static_cast<std::size_t>(bytes), true);
 }
 
-// Of the host's parts alone.
+// Used only by host code.
 unsigned char __tsan_atomic8_load(const volatile void* data, int order) {
   return __atomic_load_n(static_cast<const volatile unsigned char*>(data), order);
 }

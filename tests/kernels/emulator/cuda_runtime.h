@@ -1,4 +1,4 @@
-// Instead of CUDA's own: as much of it as the kernels use, on a CPU (see README.md).
+// Replaces CUDA's own header: the part that the kernels use, on a CPU (see README.md).
 #pragma once
 
 #include <bit>
@@ -23,7 +23,7 @@ struct alignas(16) float4 {
   float x, y, z, w;
 };
 
-// Of one thread.
+// Functions of one thread.
 
 inline unsigned __float_as_uint(float value) {
   return std::bit_cast<unsigned>(value);
@@ -63,7 +63,7 @@ T atomicExch(T* to, T value) {
   return old;
 }
 
-// Of a warp, always all of it: masks are not looked at, the emulator wants every lane.
+// Functions of a warp. Masks are ignored: the emulator requires every lane.
 
 inline unsigned __match_any_sync(unsigned, unsigned value, int line = __builtin_LINE()) {
   const std::uint64_t* values = emulator::exchange(value, line);
@@ -95,7 +95,7 @@ inline void __syncwarp(int line = __builtin_LINE()) {
   emulator::exchange(0, line);
 }
 
-// Of a block.
+// Functions of a block.
 
 inline void __syncthreads(int line = __builtin_LINE()) {
   emulator::barrier(true, line);
@@ -108,7 +108,7 @@ inline int __syncthreads_and(bool value, int line = __builtin_LINE()) {
   return emulator::barrier(value, line) == blockDim.x ? 1 : 0;
 }
 
-// Of the host. There is one stream, and what is enqueued there is done at once.
+// Functions of the host. There is one stream, and enqueued work is done at once.
 
 enum cudaError_t {
   cudaSuccess = 0,
@@ -160,7 +160,8 @@ inline cudaError_t cudaGetDeviceCount(int* count) {
   return cudaSuccess;
 }
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  // Few processors, so that persistent blocks have many tiles each; a small cache is soon emptied.
+  // Few processors, so that persistent blocks have many tiles each; a small cache, which is soon
+  // emptied.
   *value = attribute == cudaDevAttrL2CacheSize ? 65536 : 2;
   return cudaSuccess;
 }
@@ -177,7 +178,7 @@ inline cudaError_t cudaRuntimeGetVersion(int* version) {
   return cudaSuccess;
 }
 
-// Time means nothing here.
+// Time has no meaning here.
 inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
   *event = nullptr;
   return cudaSuccess;

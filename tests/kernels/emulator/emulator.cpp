@@ -16,14 +16,14 @@ namespace {
 
 enum class State { ready, at_exchange, at_barrier, done };
 
-// A thread of the block, on a stack of its own. Stacks are made by makecontext and changed by
-// longjmp: swapcontext asks the operating system about signals every time, which takes longer than
-// all else here.
+// A thread of the block, with its own stack. Stacks are created by makecontext and switched by
+// longjmp: swapcontext makes a system call about signals every time, which takes longer than
+// everything else here.
 struct Fiber {
   std::jmp_buf here;
   State state = State::done;
   int line = 0;             // where it waits
-  std::uint64_t value = 0;  // what it brought there
+  std::uint64_t value = 0;  // its value for that meeting
 };
 
 struct Warp {
@@ -37,7 +37,7 @@ Warp warps[most_threads / warp_lanes];
 std::jmp_buf scheduler;
 const std::function<void()>* kernel = nullptr;
 unsigned current = 0, threads = 0;  // of the block
-unsigned set_count = 0;             // the answer of the last barrier
+unsigned set_count = 0;             // the result of the last barrier
 bool backwards = false;
 
 [[noreturn]] void fail(const char* what, unsigned thread) {
@@ -57,7 +57,7 @@ void resume(unsigned thread, std::jmp_buf& from) {
   change(from, fibers[thread].here);
 }
 
-// The thread that runs stops, until it is ready again: its neighbour is next, or the scheduler.
+// Stops the running thread until it is ready again: its neighbour runs next, or the scheduler.
 void stop(State state, int line) {
   Fiber& fiber = fibers[current];
   fiber.state = state;
@@ -69,7 +69,7 @@ void stop(State state, int line) {
     change(fiber.here, scheduler);
 }
 
-// A fiber runs one thread after the other, as the blocks come.
+// A fiber runs one thread after the other, block by block.
 void run_threads() {
   for (;;) {
     stop(State::done, 0);
@@ -89,11 +89,11 @@ void make_fibers() {
     context.uc_stack.ss_size = stack_bytes;
     makecontext(&context, run_threads, 0);
     if (_setjmp(scheduler) == 0)
-      setcontext(&context);  // as far as the first stop
+      setcontext(&context);  // runs up to the first stop
   }
 }
 
-// Until every lane waits at a barrier or is done.
+// Runs until every lane waits at a barrier or has finished.
 void run_warp(unsigned warp) {
   const unsigned first = warp * warp_lanes, end = std::min(first + warp_lanes, threads);
   for (;;) {
@@ -121,7 +121,7 @@ void run_block() {
     fibers[thread].state = State::ready;
   const unsigned count = (threads + warp_lanes - 1) / warp_lanes;
   for (;;) {
-    backwards = !backwards;  // so that code which relies on an order fails
+    backwards = !backwards;  // code that relies on an order then fails
     for (unsigned k = 0; k < count; ++k)
       run_warp(backwards ? count - 1 - k : k);
     if (std::all_of(fibers, fibers + threads,

@@ -1,14 +1,14 @@
-// kernels/first-gpu.sh with the emulated device, and with what stands for compute-sanitizer.
+// kernels/first-gpu.sh with the emulated device and a stand-in for compute-sanitizer.
 #include "kernels/cost_table.h"
 #include "tests/kernels/first_gpu.h"
 
 namespace syncline {
 namespace {
 
-// The calibrator of this test knows a wrong compressor, which none of its tables may hold.
+// This test's calibrator has a wrong compressor, which no table may contain.
 TEST_F(FirstGpu, MeasuresOnTheEmulatedDeviceAndComparesWithTheFloors) {
   on_the_path("compute-sanitizer",
-              "case \"$*\" in *synccheck*) ;; *) exit 0 ;; esac\n"  // time is enough for one
+              "case \"$*\" in *synccheck*) ;; *) exit 0 ;; esac\n"  // there is time for one
               "while [ \"${1#--}\" != \"$1\" ]; do shift 2; done\nexec \"$@\"\n");
   on_the_path("ncu", "echo gpu__time_duration.sum\n");
   std::filesystem::create_symlink(EMULATED_CALIBRATE, folder_ + "/build/syncline-calibrate");
@@ -39,7 +39,7 @@ TEST_F(FirstGpu, MeasuresOnTheEmulatedDeviceAndComparesWithTheFloors) {
   EXPECT_EQ(std::distance(Files(folder_ + "/out"), Files()), 6);
   for (const char* name : {"sizes", "rivals"})
     EXPECT_FALSE(read_cost_table(folder_ + "/out/" + name + ".csv").rows.empty()) << name;
-  // A sample takes a millisecond on the emulator, whose copies move as fast as its copies do.
+  // On the emulator every sample takes a millisecond, those of copies too, so this line is known.
   const std::string line = "topk                     density=0.01 error-feedback=on ";
   const std::size_t at = summary().find(line);
   ASSERT_NE(at, std::string::npos) << summary();

@@ -1,4 +1,4 @@
-// Rivals of top-k are only timed where their answer is right: kernels/calibrate/rival.cuh.
+// Rivals of top-k are timed only if their answer is right: kernels/calibrate/rival.cuh.
 #include "kernels/calibrate/rival.cuh"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace syncline {
 namespace {
 
-// Sends these elements, in memory that the host can reach, too.
+// A rival that sends these elements, in memory that the host can also access.
 DeviceBaseline sending(std::vector<std::size_t> chosen) {
   return {.name = "rival",
           .workspace_bytes = [](std::size_t) { return std::size_t{16}; },
@@ -36,7 +36,7 @@ TEST(Rival, MayHaveTheLargestInAnyOrder) {
 TEST(Rival, IsNotMeasuredWhereItsAnswerIsWrong) {
   EXPECT_THROW(measure(sending({1, 0, 4})), std::runtime_error);
   EXPECT_THROW(measure(sending({1, 4, 4})), std::runtime_error);
-  DeviceBaseline keeping = sending({1, 2, 4});  // what was sent stays in the residual
+  DeviceBaseline keeping = sending({1, 2, 4});  // leaves what it sent in the residual
   keeping.run = [run = keeping.run](const DeviceInput& input, const auto&... others) {
     run(input, others...);
     input.residual[2] = input.gradient[2];

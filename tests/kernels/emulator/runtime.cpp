@@ -1,6 +1,6 @@
-// The emulated device's memory, and its launches. A page that nobody may touch follows every
-// allocation, and one is before it: a kernel that writes there ends the process. What is new is
-// full of bytes that are no zeros: tiny numbers, or NaN.
+// The emulated device's memory, and its launches. Every allocation has an inaccessible page before
+// and after it: a kernel that accesses these ends the process. New memory is filled with non-zero
+// bytes: tiny numbers, or NaN.
 #include <cuda_runtime.h>
 #include <map>
 #include <sys/mman.h>

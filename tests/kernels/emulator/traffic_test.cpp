@@ -1,5 +1,5 @@
-// The formulas behind the modelled cost tables (`traffic` of every compressor), held to what the
-// kernels do: launch by launch, what each reads and writes, and that the host never waits.
+// Compares the formulas behind the modelled cost tables (`traffic` of every compressor) with the
+// kernels: launch by launch, what each reads and writes, and that the host never waits.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace syncline {
 namespace {
 
-// The operations of this chain are counted as it is enqueued.
+// Counts the operations of this chain as it is enqueued.
 template <class Enqueue>
 Enqueue counted(const Enqueue& enqueue, std::vector<emulator::Operation>& operations) {
   return [&operations, enqueue](const auto&... arguments) {
@@ -51,7 +51,7 @@ void expect_counted(const std::vector<emulator::Operation>& counted,
   }
 }
 
-// `slack`: bytes by which each may be off.
+// `slack`: the number of bytes by which each may differ.
 void expect_traffic(const std::string& name, const Settings& settings, std::size_t elements,
                     double slack = 0) {
   const Compressor& compressor = Registered<Compressor>::find(name);
@@ -79,7 +79,7 @@ void expect_traffic(const std::string& name, const Settings& settings, std::size
   expect_counted(decoding, compressor.traffic.decode(settings, elements, 1), slack);
 }
 
-// Of three messages, each of a gradient of its own.
+// Decoding of three messages with different gradients.
 void expect_traffic_of_three(const std::string& name, const Settings& settings,
                              std::size_t elements) {
   const Compressor& compressor = Registered<Compressor>::find(name);
@@ -99,7 +99,7 @@ class Traffic : public testing::TestWithParam<std::string> {};
 
 using Given = std::map<std::string, std::string>;
 
-// Settings that make a chain another one, or its parts of other sizes.
+// Settings that change the chain, or the sizes of its parts.
 std::vector<Given> variants(const Compressor& compressor) {
   static const std::map<std::string, std::vector<Given>> own = {
       {"cat",
@@ -141,8 +141,8 @@ std::vector<Given> variants(const Compressor& compressor) {
   return all;
 }
 
-// Square numbers of whole tiles, so that every part of a workspace begins with a sector: of eight
-// tiles, and of 32, which selections sample first.
+// Square numbers of whole tiles, so that every part of a workspace begins at a sector: of eight
+// tiles, and of 32, from which selections use a sample.
 TEST_P(Traffic, IsWhatTheFormulasSay) {
   const Compressor& compressor = Registered<Compressor>::find(GetParam());
   ASSERT_TRUE(compressor.traffic.encode && compressor.traffic.decode);
@@ -154,7 +154,7 @@ TEST_P(Traffic, IsWhatTheFormulasSay) {
   expect_traffic_of_three(GetParam(), usual, 65536);
 }
 
-// Where parts do not end with a sector, each launch may move a few more.
+// If parts do not end at a sector, each launch may move a few sectors more.
 TEST_P(Traffic, IsThatButForAFewSectorsAtAnySize) {
   const Compressor& compressor = Registered<Compressor>::find(GetParam());
   for (const std::size_t elements : {1, 31, 70001})
@@ -162,7 +162,7 @@ TEST_P(Traffic, IsThatButForAFewSectorsAtAnySize) {
                    elements, 4 * sector_bytes);
 }
 
-// Zeros are never listed, so fewer values than k cost no more than the formula says.
+// Zeros are never listed, so fewer than k non-zeros cost at most what the formula says.
 TEST(TopkTraffic, OfFewerValuesThanKIsNoMoreThanOfMany) {
   const std::size_t elements = 262144;
   const Compressor& topk = Registered<Compressor>::find("topk");

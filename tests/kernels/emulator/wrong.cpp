@@ -1,4 +1,4 @@
-// A compressor whose fast versions are wrong, on the CPU and on a GPU, for the calibrator to find.
+// A compressor with wrong fast versions, on the CPU and on a GPU, which the calibrator must detect.
 #include "kernels/cpu/feedback.h"
 #include "kernels/gpu/device.h"
 
