@@ -30,7 +30,8 @@ int dispatch(const std::vector<std::string>& arguments) {
       print_help();
       return 0;
     }
-  // SimGrid, which asks for it, would be blamed.
+  // SimGrid asks for the working directory: without this check, the error would look like
+  // SimGrid's.
   if (std::error_code error; std::filesystem::current_path(error).empty() && arguments[0] != "help")
     throw std::runtime_error("the working directory is gone (" + error.message() +
                              "): allowed is to start in one that exists");

@@ -1,4 +1,4 @@
-// The commands and their own options, for main and for help. Options of scenarios are in
+// The commands and their own options, for main and for help. The options of scenarios are in
 // sim/options/.
 #include "sim/commands/commands.h"
 
@@ -162,7 +162,8 @@ const std::vector<Command>& commands() {
 
 namespace {
 
-// Who knows --svg of `report` is not shown the names of all options of scenarios.
+// Refuses flags of other commands, such as --svg of `report`, without listing the names of all
+// options.
 void refuse_others_flags(const Command& own, const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (!argument.starts_with("--"))

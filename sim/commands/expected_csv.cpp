@@ -20,7 +20,8 @@ namespace {
 
 const std::vector<std::string> columns{"cell",    "figure",  "expected", "tolerance", "at_least",
                                        "at_most", "because", "severity", "direction"};
-constexpr std::size_t columns_always = 7;  // the others are written where a row has them
+// The columns that are always written; the others only if a row has a value for them.
+constexpr std::size_t columns_always = 7;
 
 void require_known(const Expectation& row) {
   const std::vector<std::string> figures = judged_figures();
@@ -85,7 +86,7 @@ Expectation row_of(const std::vector<std::string>& names, const std::vector<std:
   return row;
 }
 
-// Collects what the lines of an expected.csv say.
+// Collects the lines of an expected.csv.
 class ExpectedReader {
  public:
   explicit ExpectedReader(const std::string& path) : path_(path) {}
@@ -131,14 +132,14 @@ class ExpectedReader {
   std::string path_;
   ExpectedFile file_;
   std::vector<std::string> names_;
-  std::vector<std::string> comments_;  // above the next row
+  std::vector<std::string> comments_;  // those above the next row
   std::set<std::pair<std::string, std::string>> seen_;
 };
 
 }  // namespace
 
 std::string text_of_expected(const std::string& path) {
-  constexpr std::size_t most_bytes = 10'000'000;  // as read_lines allows
+  constexpr std::size_t most_bytes = 10'000'000;  // the limit of read_lines
   return text_of_file(path, most_bytes);
 }
 

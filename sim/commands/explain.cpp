@@ -50,8 +50,8 @@ std::string explain_buckets(const Setup& setup) {
 
 using Ranges = std::vector<BandwidthRange>;
 
-// Where compression is faster: `ways` have as many ranges, with limits on the same sides, of which
-// the least and the most are said.
+// Where compression is faster. All of `ways` have the same number of ranges, with limits on the
+// same sides; the text names the least and the greatest limit.
 std::string described(const std::vector<Ranges>& ways, const PlatformLink* link) {
   const auto limit = [&](std::size_t i, double BandwidthRange::*side) {
     std::set<double> factors;
@@ -86,8 +86,8 @@ std::string described(const std::vector<Ranges>& ways, const PlatformLink* link)
   return text;
 }
 
-// Of a cost table that is a range: between its ends if both say the same but for numbers, else
-// each.
+// For a cost table that is a range: between its ends if their texts differ in numbers only, else
+// separately for each end.
 std::string described(const BreakEven& even, Ranges BreakEven::*which, const PlatformLink* link) {
   const auto alike = [](const Ranges& a, const Ranges& b) {
     return std::ranges::equal(a, b, [](const BandwidthRange& one, const BandwidthRange& other) {
@@ -106,7 +106,7 @@ std::string described(const BreakEven& even, Ranges BreakEven::*which, const Pla
          "at the slow end " + described({ways[2]}, link);
 }
 
-// At which bandwidths compression is faster than none.
+// The bandwidths at which compression is faster than none.
 std::string explain_break_even(const Setup& setup, Routes& routes, const Averaging& averaging) {
   const BreakEven& even = *averaging.even;
   const PlatformLink* busiest = nullptr;
@@ -163,7 +163,7 @@ std::string explain_links(const Setup& setup, Routes& routes, const std::vector<
   return text;
 }
 
-// "bucket after bucket", or "unit after unit".
+// The line "bucket after bucket" or "unit after unit".
 std::string explain_iteration(const Setup& setup, const Averaging& averaging) {
   const std::string what =
       setup.shards ? "  unit after unit              " : "  bucket after bucket          ";
@@ -180,7 +180,7 @@ std::string explain_iteration(const Setup& setup, const Averaging& averaging) {
                          : ", with links shared as by network = exact");
 }
 
-// The same where workers hold shards.
+// As explain_averaging(), where workers hold shards.
 std::string explain_shards(const Setup& setup, const Averaging& averaging) {
   std::string text;
   const auto add = [&](const char* what, const ExchangeTime& sum) {
@@ -195,7 +195,7 @@ std::string explain_shards(const Setup& setup, const Averaging& averaging) {
   return text;
 }
 
-// It tells how long averaging takes alone, and a whole iteration.
+// How long averaging takes alone, and how long a whole iteration takes.
 std::string explain_averaging(const Setup& setup, Routes& routes) {
   const std::optional<Averaging> known = averaging(setup, routes);
   if (!known)
@@ -219,7 +219,7 @@ std::string explain_averaging(const Setup& setup, Routes& routes) {
   return text + (known->even ? explain_break_even(setup, routes, *known) : "");
 }
 
-// Lower bounds for every schedule, and how long the exchange alone takes, without simulating.
+// Lower bounds for every schedule, and the time of the exchange alone, without simulating.
 std::string explain_bounds(const Setup& setup, Routes& routes) {
   const std::vector<LinkLoad> loads = link_loads(setup, routes);
   const LowerBounds bounds = lower_bounds(setup, routes, loads);

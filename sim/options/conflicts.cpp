@@ -15,7 +15,7 @@
 namespace syncline {
 namespace {
 
-// Sends only some values: with indices, or the same random ones on all workers.
+// Whether it sends only some values: with their indices, or the same random ones on all workers.
 bool is_sparsifier(const Compressor& compressor) {
   return compressor.sparse || has_density(compressor);
 }
@@ -40,7 +40,7 @@ std::string why_incompatible(const Schedule& schedule, const Exchange& exchange,
          });
 }
 
-// An interval is only met where it decides when a run ends.
+// `interval` has a meaning only if it decides when a run ends.
 void find_misfits_of_length(const Learning& learning, const GivenOptions& given,
                             std::vector<Conflict>& conflicts) {
   const auto is_flag = [&](const char* key) { return given.at(key).where.starts_with("--"); };
@@ -57,7 +57,7 @@ void find_misfits_of_length(const Learning& learning, const GivenOptions& given,
   }
 }
 
-// Given parameters that nothing declares of what was chosen.
+// Finds given parameters that nothing chosen declares.
 void find_misfits_of_settings(const Scenario& scenario, const GivenOptions& given,
                               std::vector<Conflict>& conflicts) {
   const Learning& learning = scenario.learning;
@@ -83,7 +83,7 @@ void find_misfits_of_settings(const Scenario& scenario, const GivenOptions& give
       conflicts.push_back({name, name + " means nothing to " + to});
 }
 
-// Rules of buckets of bytes, where there are none.
+// Finds rules of buckets of bytes where there are no such buckets.
 void find_misfits_of_buckets(const Scenario& scenario, const GivenOptions& given,
                              std::vector<Conflict>& conflicts) {
   const auto refuse_with = [&](const std::string& with, const std::string& allowed,
@@ -106,7 +106,7 @@ void find_misfits_of_buckets(const Scenario& scenario, const GivenOptions& given
                 "with these is fusion-cycle = 0", {"bucket-closes", "first-bucket-bytes"});
 }
 
-// What is learned is sent in formats that it is rounded to.
+// With `learn`, gradients are sent only in formats to which their values are rounded.
 void find_misfits_of_precision(const Scenario& scenario, std::vector<Conflict>& conflicts) {
   const std::string& wire = scenario.written.at("wire-precision");
   if (scenario.learns() &&

@@ -12,10 +12,10 @@
 namespace syncline {
 namespace {
 
-// These names stand for a problem together with its data.
+// Names of a problem together with its data.
 const std::map<std::string, std::string> other_names{{"digits", "mlp"}};
 
-// Unless the problem has its own.
+// Defaults unless the problem has its own.
 const std::map<std::string, std::string> defaults{{"data", "digits"},
                                                   {"learning-rate", "0.1"},
                                                   {"learning-rate-schedule", "constant"},
@@ -61,8 +61,9 @@ const Problem& problem_of(const std::string& word) {
   return found->second;
 }
 
-// A compressor with momentum has that of gradients; what workers have changed alone has had it.
-// Workers clip their whole gradient themselves, and not each bucket.
+// A compressor with its own momentum gets the momentum of gradients; the changes that workers send
+// after steps alone already include it. Workers clip the whole gradient themselves, so the
+// compressor does not clip each bucket.
 void hand_to_compressor(Scenario& scenario) {
   if (!scenario.compresses() || scenario.compressor->momentum.with == nullptr)
     return;

@@ -19,7 +19,7 @@
 namespace syncline {
 namespace {
 
-// Its values are one list, which is no sweep.
+// Its values are one list, not a sweep.
 Option as_list(Option option) {
   option.is_list = true;
   return option;
@@ -351,7 +351,7 @@ const std::vector<Option>& scenario_options() {
                            .fallback = parameter.fallback,
                            .number = parameter.choices.empty(),
                            .allowed = allowed_values(parameter)});
-    // Other parameters of a problem or of its data make it another one.
+    // Values of a problem's or its data's parameters make different problems.
     for (const auto& [name, problem] : Registered<Problem>::all())
       for (const OwnOption& parameter : problem.options)
         named(parameter.name)->role = Role::lesson;

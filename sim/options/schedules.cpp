@@ -24,7 +24,7 @@ constexpr const char* routed =
     "expert parallelism is not modelled: nearest is schedule = fsdp, which gathers what it shards";
 constexpr const char* averages = "it averages gradients in every iteration: schedule = bsp";
 
-// Words that users bring from elsewhere.
+// Words of other frameworks and papers.
 const std::map<std::string, std::string> other_words{
     {"tp", layers_split},
     {"tensor-parallel", layers_split},
@@ -52,7 +52,7 @@ const std::map<std::string, std::string> other_words{
     {"hsdp", "schedule = fsdp with shard = node"},
 };
 
-// A framework that shards is its schedule, and the others do not shard.
+// A framework that shards needs its own schedule; the others do not shard.
 void find_misfits_of_framework(const Scenario& scenario, std::vector<Conflict>& conflicts) {
   const Framework& framework = scenario.framework;
   const Schedule& schedule = *scenario.schedule;

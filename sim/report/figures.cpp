@@ -38,7 +38,7 @@ bool is_too_large(const Result& result) {
   return !result.figures.fits_memory();
 }
 
-// "96.2 GB of 80 GB"; "-" where no device is known.
+// "96.2 GB of 80 GB"; "-" if no device is known.
 std::string memory_shown(const Result& result) {
   const Figures& figures = result.figures;
   return figures.memory_bytes && figures.device_memory_bytes
@@ -53,7 +53,7 @@ bool recomputes(const Result& result) {
 bool has_tokens(const Result& result) {
   return result.figures.tokens_per_s.has_value();
 }
-// Whoever trains on tokens asks for it; a report has it of all.
+// Users who train on tokens want the column; a report always has it.
 bool asks_for_utilisation(const Result& result) {
   return has_tokens(result) && result.figures.mfu.has_value();
 }
@@ -77,7 +77,7 @@ std::string epoch_title(const std::vector<Result>& results) {
   return std::ranges::any_of(results, is_sized) ? "epoch" : "10^6 samples";
 }
 
-// "node0-nic_UP 97 %"; "-" where none is used.
+// "node0-nic_UP 97 %"; "-" if no link is used.
 std::string busiest_link_shown(const Result& result) {
   const std::vector<BusyLink>& links = result.figures.busiest_links;
   return links.empty() ? "-" : links[0].name + " " + percent(links[0].utilisation);

@@ -12,7 +12,7 @@
 namespace syncline {
 namespace {
 
-// "diverged at 1.2 s; not yet after 1 s, ...", or what it came to.
+// "diverged at 1.2 s; not yet after 1 s, ...", or the loss at the end.
 std::string loss_line(const Result& result) {
   const Learned& learned = *result.learned;
   const double samples = last_of_curve(result, &CurvePoint::samples);

@@ -15,7 +15,7 @@
 namespace syncline {
 namespace {
 
-// What a row expects, in words: as a verdict says it.
+// The expectation of a row in words, as in a verdict.
 std::string words_of(const Expectation& row) {
   std::string words = judge(row, {}, {}).expected;
   return row.only_warns ? words + ", only warns" : words;
@@ -23,7 +23,7 @@ std::string words_of(const Expectation& row) {
 
 constexpr const char* same = "expected.csv is that of the base: what moved is said above";
 
-// Less than it allowed is closed, and more is open, than before.
+// Whether the row now allows a value that it did not allow before.
 bool is_looser(const Expectation& before, const Expectation& now) {
   const auto less = [](const std::optional<double>& old, const std::optional<double>& own) {
     return old && (!own || *own < *old);
@@ -47,7 +47,7 @@ bool is_same(const Expectation& a, const Expectation& b) {
          a.at_most == b.at_most && a.only_warns == b.only_warns && a.only_worse == b.only_worse;
 }
 
-// Rows that are judged, by cell and figure.
+// The judged rows, by cell and figure.
 class JudgedRows {
  public:
   explicit JudgedRows(const std::vector<Expectation>& rows) {
@@ -64,7 +64,7 @@ class JudgedRows {
   std::map<std::pair<std::string, std::string>, const Expectation*> rows_;
 };
 
-// Those that moved, and are still within what the base allows.
+// A sentence on figures that moved within the base's tolerance.
 std::string within(const std::vector<Verdict>& verdicts) {
   constexpr double rounding = 1e-6;
   double least = 0, most = 0;
@@ -84,7 +84,7 @@ std::string within(const std::vector<Verdict>& verdicts) {
                                        : part_shown(least) + " to " + part_shown(most));
 }
 
-// Rows that were replaced for one reason, and how.
+// Rows that were replaced in one way and for one reason.
 struct ReplacedGroup {
   std::string because;
   Replaced::Kind kind = Replaced::Kind::renewed;

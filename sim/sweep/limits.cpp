@@ -12,7 +12,7 @@
 namespace syncline {
 namespace {
 
-// The process has so much already, as RLIMIT_DATA counts it.
+// Memory that the process has already, as RLIMIT_DATA counts it.
 double data_bytes() {
   std::ifstream file("/proc/self/statm");
   double pages = 0;
@@ -21,7 +21,7 @@ double data_bytes() {
   return pages * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-// The unit is the one that a person would say.
+// In the unit that a person would use.
 std::string duration(double seconds) {
   return seconds < 120    ? fmt::format("{:.2g} s", seconds)
          : seconds < 7200 ? fmt::format("{:.3g} min", seconds / 60)
