@@ -130,10 +130,10 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
   if (doubts_flows(setup, figures.fullest_link()))
     figures.warnings.emplace_back(WarningKind::doubted_flows);
   if (scenario.learns() && figures.runs > 1)
-    figures.warnings.push_back(fmt::format(
-        "loss, accuracy and the curve are of the first of {} runs: repeats has more of throughput "
-        "only; several values of seed have a curve each",
-        figures.runs));
+    figures.warnings.push_back(
+        fmt::format("loss, accuracy and the curve are of the first of {} runs: repeats only gives "
+                    "more runs of throughput; several values of seed give a curve each",
+                    figures.runs));
   if (const std::string few = too_few_runs(setup, static_cast<int>(figures.runs)); !few.empty())
     figures.warnings.push_back(few);
   figures.warnings.insert(figures.warnings.begin(), setup.warnings.begin(), setup.warnings.end());

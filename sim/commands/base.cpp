@@ -81,7 +81,7 @@ CheckBase base_of_results(const std::string& path, const CheckFolder& folder) {
   return {.title = printable(path),
           .expected = blessed(base, "").file,
           .is_of_results = true,
-          .note = others == 0 ? "" : fmt::format("{} results are of no cell here", others)};
+          .note = others == 0 ? "" : fmt::format("{} results belong to no cell here", others)};
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ CheckBase read_base(const std::string& given, const CheckFolder& folder) {
   if (const auto text = text_at(commit, folder.path, "expected.csv"))
     base.expected = expected_in(*text, base.title + ":expected.csv");
   else
-    base.note = "it has no expected.csv of this folder: all is new";
+    base.note = "the commit has no expected.csv of this folder: all cells are new";
   return base;
 }
 

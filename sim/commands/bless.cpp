@@ -179,7 +179,7 @@ class Blessing {
       say_if_unsteady(cell);
     if (any_renewed && is_of_chance(cell.result) && !cell.result.figures.throughput_interval)
       say(cell.name,
-          "too short to know what other seeds do: its tolerance holds for this one; more "
+          "too short to know the effect of other seeds: its tolerance is for this seed only; more "
           "iterations say more");
     add_notes(cell, rows);
     if (!comments.empty() && !rows.empty())
@@ -247,7 +247,7 @@ std::string reason_of(const std::string& given) {
   const std::string reason = printable(trimmed(given));
   if (reason.size() > most_reason_bytes)
     throw std::invalid_argument(
-        fmt::format("--because: {} bytes: allowed are {}", reason.size(), most_reason_bytes));
+        fmt::format("--because: {} bytes: allowed are up to {}", reason.size(), most_reason_bytes));
   return reason;
 }
 

@@ -161,7 +161,7 @@ int check_command(const std::vector<std::string>& arguments) {
   const std::string because = reason_of(line.flag("because").value_or(""));
   if (blesses != line.has("because") || (blesses && because.empty()))
     throw std::invalid_argument(
-        "--bless and --because TEXT belong together: what is expected has a reason");
+        "--bless and --because TEXT belong together: every expectation has a reason");
   const std::string& folder = line.arguments.front();
   Places places;
   places.reserve(folder + "/expected.csv", "what this command reads");

@@ -90,7 +90,8 @@ void add_cells(const std::string& stem, NotesByCell* notes, CheckFolder& folder)
   }
   if (folder.cells.size() > most_cells)
     throw std::invalid_argument(brief_path(folder.path) + ": more than " +
-                                std::to_string(most_cells) + " cells: allowed are so many");
+                                std::to_string(most_cells) +
+                                " cells: allowed are at most that many");
 }
 
 // The cells of a folder by name, and sentences about them by file. Maps, because expected.csv may
@@ -191,7 +192,7 @@ std::vector<Verdict> judge(const CheckFolder& folder, const ExpectedFile& expect
            .expected = "notes only",
            .now = "there",
            .cause = {.kind = Cause::Kind::only_notes}},
-          "cells of which nothing is judged", "notes judge nothing: its rows of figures are gone");
+          "cells without judged rows", "its notes judge nothing: its rows of figures are gone");
   for (const std::string& file : folder.without_row)
     add({.kind = moved, .cell = file, .expected = "no such file", .now = "there"},
         "files without a row",

@@ -30,9 +30,8 @@ void require_known(const Expectation& row) {
     throw std::invalid_argument("no figure '" + brief(row.figure) + "': allowed are " +
                                 listed(figures));
   if (row.is_judged() && !is_figure)
-    throw std::invalid_argument(row.figure +
-                                " is only a note: allowed is it without tolerance, "
-                                "at_least and at_most");
+    throw std::invalid_argument(
+        row.figure + " is only a note: allowed are notes without tolerance, at_least and at_most");
   if (row.expected.empty() && !row.is_judged())
     throw std::invalid_argument(row.cell + ", " + row.figure +
                                 ": nothing is expected: allowed are expected with tolerance, "
@@ -40,12 +39,12 @@ void require_known(const Expectation& row) {
   if (row.tolerance && row.expected.empty())
     throw std::invalid_argument("tolerance without expected: allowed are both");
   if (row.at_least && row.at_most && *row.at_least > *row.at_most)
-    throw std::invalid_argument("at_least is more than at_most: nothing could be between them");
+    throw std::invalid_argument("at_least must not exceed at_most");
   if (row.only_worse && !row.tolerance)
     throw std::invalid_argument("direction = worse without tolerance: allowed are both");
   if (row.only_worse && !more_is_worse(row.figure))
     throw std::invalid_argument("direction = worse: neither more nor less " + row.figure +
-                                " is worse: allowed is it without direction");
+                                " is worse: allowed is no direction");
 }
 
 Expectation row_of(const std::vector<std::string>& names, const std::vector<std::string>& fields) {

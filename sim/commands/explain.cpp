@@ -150,11 +150,11 @@ std::string explain_links(const Setup& setup, Routes& routes, const std::vector<
     const LinkLoad& load = loads[i];
     const PlatformLink& link = routes.links()[static_cast<std::size_t>(load.link)];
     const std::string gap(28 - std::min<std::size_t>(28, link.name.size()), ' ');
-    text +=
-        fmt::format("  {}{} {:14.0f} B / {:.4g} B/s = {:.6f} s{}{}\n", link.name, gap,
-                    load.binding_bytes, link.bandwidth.most_Bps(), load.seconds,
-                    link.fatpipe ? ", from one rank to another: it limits each flow by itself" : "",
-                    link.bandwidth.is_constant() ? "" : ", at the most that its profile has");
+    text += fmt::format(
+        "  {}{} {:14.0f} B / {:.4g} B/s = {:.6f} s{}{}\n", link.name, gap, load.binding_bytes,
+        link.bandwidth.most_Bps(), load.seconds,
+        link.fatpipe ? ", from one rank to another: it limits each flow by itself" : "",
+        link.bandwidth.is_constant() ? "" : ", at the highest bandwidth of its profile");
   }
   if (setup.traffic.partners == Schedule::Partners::aggregators)
     text += "  and what nodes and servers send each other, which depends on the run\n";
@@ -169,8 +169,8 @@ std::string explain_iteration(const Setup& setup, const Averaging& averaging) {
       setup.shards ? "  unit after unit              " : "  bucket after bucket          ";
   if (!averaging.iteration_s)
     return what +
-           "not known: what workers do differs from round to round (`round` of a schedule says "
-           "after how many iterations they do the same)\n";
+           "not known: workers do not do the same in every round (a schedule's `round` is the "
+           "number of iterations after which they repeat)\n";
   return fmt::format("  without overlap              {:.6f}\n", *averaging.without_overlap_s) +
          what +
          fmt::format("{:.6f}{}{}\n", *averaging.iteration_s,
@@ -199,8 +199,7 @@ std::string explain_shards(const Setup& setup, const Averaging& averaging) {
 std::string explain_averaging(const Setup& setup, Routes& routes) {
   const std::optional<Averaging> known = averaging(setup, routes);
   if (!known)
-    return "  exchange of all buckets      not known: the platform's profiles change what it "
-           "takes\n";
+    return "  exchange of all buckets      not known: the platform's profiles change its time\n";
   if (setup.shards)
     return explain_shards(setup, *known) + explain_iteration(setup, *known);
   const ExchangeTime& sum = known->exchange;
@@ -230,7 +229,7 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
                       bounds.compute_s);
   text += fmt::format("  busiest link                 {:.6f}{}\n", bounds.link_s,
                       !loads.empty() && bounds.link_s < loads.front().seconds
-                          ? ", where those go ahead whom it slows least"
+                          ? ", if the workers that it slows least go ahead"
                           : "");
   if (bounds.server_s > 0)
     text += fmt::format(

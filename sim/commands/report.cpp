@@ -94,7 +94,7 @@ Folder read_folder(const std::string& path) {
       folder.names.push_back(printable(fs::path(name).stem()));
     } else
       throw std::runtime_error(brief_path(path) + ": more than " + std::to_string(most_cells) +
-                               " results: allowed are as many as a sweep has");
+                               " results: allowed are as many as a sweep may have");
   }
   return folder;
 }

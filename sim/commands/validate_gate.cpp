@@ -122,7 +122,7 @@ void judge_rows(const ValidationFolder& folder, const ValidationGate& gate,
     const auto old = std::ranges::find(before, row->label, &ValidationRow::label);
     if (old == before.end()) {
       verdicts.push_back(
-          at(not_there(name, row->label, "no such row", "there", "rows that the baseline has not"),
+          at(not_there(name, row->label, "no such row", "there", "rows that the baseline lacks"),
              folder, row->line));
       continue;
     }
@@ -170,7 +170,7 @@ void judge_baseline(const std::vector<ValidationFolder>& folders, const Validati
         std::ranges::find(gone, row.folder) == gone.end()) {
       gone.push_back(row.folder);
       verdicts.push_back(not_there(row.folder, "", "a folder", "missing",
-                                   "folders of the baseline that are not looked at"));
+                                   "folders of the baseline that are not validated"));
     }
 }
 

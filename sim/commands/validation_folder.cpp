@@ -45,7 +45,7 @@ ValidationFolder read_validation_folder(const std::string& path) {
   csv.column("source");
   if (csv.rows.size() > most_cells)
     throw std::invalid_argument(csv.path + ": " + std::to_string(csv.rows.size()) +
-                                " rows: allowed are " + std::to_string(most_cells));
+                                " rows: allowed are up to " + std::to_string(most_cells));
   GivenOptions shared = parse_config_file(path + "/scenario.cfg");
   std::error_code error;
   if (fs::exists(path + "/platform.xml", error))

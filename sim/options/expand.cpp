@@ -40,7 +40,7 @@ void check_number_of_cells(const std::vector<Section>& sections) {
     throw std::invalid_argument(
         "a sweep over " +
         (cells < 1e15 ? std::to_string(static_cast<long long>(cells)) : "more than 1e15") +
-        " combinations of the values of " + listed(lists) + ": allowed are " +
+        " combinations of the values of " + listed(lists) + ": allowed are up to " +
         std::to_string(most_cells));
 }
 

@@ -62,13 +62,14 @@ void check_network(const Scenario& scenario, const GivenOptions& given) {
     return;
   const std::string network = "network = " + scenario.network->name;
   if (scenario.fidelity == Fidelity::flow || scenario.fidelity == Fidelity::analytic)
-    refuse(given, {"network", network + " with fidelity = " + scenario.written.at("fidelity") +
-                                  ": its factors are those of a message's size; allowed are "
-                                  "fidelity = auto, step"});
+    refuse(given,
+           {"network",
+            network + " with fidelity = " + scenario.written.at("fidelity") +
+                ": its factors depend on a message's size; allowed are fidelity = auto, step"});
   for (const std::string factor : {"bandwidth-factor", "latency-factor"})
     if (given.contains(factor))
-      refuse(given, {factor,
-                     factor + ": " + network + " has factors of its own; allowed with it is none"});
+      refuse(given, {factor, factor + ": " + network +
+                                 " has factors of its own; allowed is leaving this option out"});
 }
 
 // The optimiser's step has a time of its own only if the bytes that it moves are known.
@@ -178,7 +179,9 @@ void require_known(const GivenOptions& given) {
     if (find_option(name) == nullptr)
       refuse(given, {name, unknown_option(name)});
     if (option.value.empty())
-      refuse(given, {name, name + " is empty: allowed are values; without it, the default counts"});
+      refuse(
+          given,
+          {name, name + " is empty: allowed is a value; without the option, the default counts"});
   }
 }
 

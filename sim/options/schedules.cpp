@@ -58,10 +58,9 @@ void find_misfits_of_framework(const Scenario& scenario, std::vector<Conflict>& 
   const Schedule& schedule = *scenario.schedule;
   const auto own = std::ranges::find(framework.defaults, "schedule", &Framework::Default::option);
   if (own != framework.defaults.end() && own->value != schedule.name)
-    conflicts.push_back(
-        {"schedule", fmt::format("schedule = {}: framework {} is schedule {}; allowed are that, or "
-                                 "another framework",
-                                 schedule.name, framework.name, own->value)});
+    conflicts.push_back({"schedule", fmt::format("schedule = {}: framework {} has schedule {}; "
+                                                 "allowed are this schedule, or another framework",
+                                                 schedule.name, framework.name, own->value)});
   if (own == framework.defaults.end() && !framework.name.empty() && schedule.sharding != nullptr)
     conflicts.push_back(
         {"schedule", fmt::format("schedule = {}: framework {} holds whole parameters on every "

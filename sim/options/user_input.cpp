@@ -123,7 +123,7 @@ std::vector<Section> parse_sections(const std::string& path) {
         refuse("[" + name + "] is also in line " + std::to_string(first->second) +
                ": allowed are names that differ");
       if (sections.size() > most_cells)
-        refuse("more sections than a sweep may have cells: allowed are " +
+        refuse("more sections than a sweep may have cells: allowed are up to " +
                std::to_string(most_cells));
       sections.push_back({.name = {name, where}, .options = {}});
       return;

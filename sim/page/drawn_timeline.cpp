@@ -101,12 +101,12 @@ std::string sentence_of(const std::vector<DrawnTrack>& workers,
     sentence += fmt::format(", from {} ({}) to {} ({})", percent(still_s(*least) / seconds),
                             least->name, percent(still_s(*most) / seconds), most->name);
   if (differ && workers.size() > 1 && least->name == longest.name)
-    sentence += ": who computes longest waits least";
+    sentence += ": the one that computes longest waits least";
   const double exposed_of_all = figures.exposed_communication_s / figures.iteration_mean_s;
   const double waiting_of_all = figures.waiting_s / figures.iteration_mean_s;
   if (std::abs(exposed - exposed_of_all) > worth_saying ||
       std::abs(waiting - waiting_of_all) > worth_saying)
-    sentence += fmt::format("; of all workers and iterations exposed is {}, waiting {}",
+    sentence += fmt::format("; over all workers and iterations, exposed is {}, waiting {}",
                             percent(exposed_of_all), percent(waiting_of_all));
   if (!servers.empty()) {
     const DrawnTrack& busiest = *std::ranges::max_element(servers, {}, busy_s);

@@ -35,7 +35,7 @@ std::vector<std::string> lead_of(const Findings& findings, const Study& study,
     return ranking.sentences;
   if (study.cells.size() > 1)
     return {std::to_string(study.cells.size()) +
-            " cells of which none competes with another: they differ in " +
+            " cells, none of which competes with another: they differ in " +
             and_listed(study.telling_options) + "."};
   const StudyCell& cell = study.cells[ranking.cells.front().result];
   const Result& result = *cell.result;

@@ -25,7 +25,7 @@ std::string runs_line(const Figures& figures) {
   std::vector<std::string> values;
   std::ranges::transform(figures.throughput_of_runs, std::back_inserter(values), count_shown);
   return fmt::format(
-      "{}: {} samples/s; window, percentiles, links, workers and picture are the first one's",
+      "{}: {} samples/s; window, percentiles, links, workers and picture are of the first run",
       runs_shown(figures.runs), fmt::join(values, ", "));
 }
 

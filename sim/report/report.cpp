@@ -140,8 +140,8 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress,
         "the run ended before the slowest worker was warm: figures are from the start");
   if (window.warm && !trace.in_step && figures.window_iterations < 2)
     figures.warnings.emplace_back(
-        "the window has fewer than two iterations per worker, whose ends decide what is in it: "
-        "more iterations say more");
+        "the window has fewer than two iterations per worker, so where it begins and ends decides "
+        "its figures: more iterations say more");
   const Certainty certainty = certainty_of(trace, progress);
   figures.throughput_interval = certainty.interval;
   figures.halves_differ = certainty.halves_differ;
@@ -154,13 +154,13 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress,
             figures.throughput_samples_per_s * (1 + figures.halves_differ / 2)));
   if (trace.cut_short)
     figures.warnings.emplace_back(
-        "max-iterations was reached before the run was steady and throughput known as interval "
-        "asks");
+        "max-iterations was reached before the run was steady and throughput known as well as "
+        "interval asks");
   if (seconds < trace.profiles_s) {
-    figures.warnings.push_back(fmt::format(
-        "the window has {:.3g} s, but the platform's profiles need {:.3g} s to show all that "
-        "they do: how well throughput is known cannot be said",
-        seconds, trace.profiles_s));
+    figures.warnings.push_back(
+        fmt::format("the window has {:.3g} s, but the platform's profiles need {:.3g} s to show "
+                    "all that they do: the interval of throughput is not known",
+                    seconds, trace.profiles_s));
   }
 }
 

@@ -144,10 +144,9 @@ void take_means(Figures& figures, const std::vector<Figures>& other_runs) {
   std::vector<std::string> shown;
   std::ranges::transform(values, std::back_inserter(shown), count_shown);
   figures.warnings.push_back(fmt::format(
-      "modes: runs that differ in their seed alone have {} samples/s, further apart than each by "
-      "itself says: they keep to ways of their own, or are too short to leave them; the interval "
-      "is "
-      "of their mean, and a run of yours has one of them",
+      "modes: runs that differ only in their seed have {} samples/s, further apart than the "
+      "interval of each: each run keeps to a mode of its own, or is too short to leave it; the "
+      "interval is of their mean, but a real run has only one of these modes",
       fmt::join(shown, ", ")));
 }
 

@@ -55,7 +55,7 @@ std::string server_beside(const Trace& trace, const std::vector<WorkerRows>& wor
   for (int server = trace.workers; server < trace.workers + trace.servers; ++server)
     if (static_cast<std::size_t>(server) < trace.on_worker.size() &&
         trace.on_worker[static_cast<std::size_t>(server)] == static_cast<int>(worker))
-      return fmt::format("; {} runs on its host, so that what it pushes there crosses no link",
+      return fmt::format("; {} runs on its host, so its pushes there cross no link",
                          trace.rank_names[static_cast<std::size_t>(server)]);
   return {};
 }

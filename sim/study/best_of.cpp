@@ -99,8 +99,8 @@ std::string rule_note(const Rule& rule, const std::set<double>& seeds) {
       rule.held_out.empty()
           ? ""
           : fmt::format(
-                "; the samples that choose are also those that accuracy is of, held-out = {}: {}"
-                "report what was chosen with held-out = test",
+                "; the samples that choose also measure accuracy, held-out = {}: {}report the "
+                "choice with held-out = test",
                 rule.held_out,
                 rule.held_out == "test" ? "choose with held-out = validation, and " : "");
   return fmt::format(

@@ -158,11 +158,11 @@ void explain_learning(const std::string& figure, const Notes& before, const Note
     explain_parts(before, now, by_seeds, explanation);
   if (moved.empty() && explanation.sentences.empty() && before.contains("learned_samples"))
     explanation.sentences.emplace_back(
-        "learned from as many gradients, as late and as compressed: they are others, or in another "
-        "order");
+        "learned from as many gradients, as late and as compressed: the gradients are others, or "
+        "in another order");
   if (moved.empty())
     return;
-  std::string text = "learned otherwise: ";
+  std::string text = "learned differently: ";
   for (const Moved& one : moved)
     text += (text.ends_with(": ") ? "" : "; ") + one.shown();
   explanation.sentences.push_back(text);

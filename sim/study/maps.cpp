@@ -129,7 +129,7 @@ std::string map_sentence(const Map& map) {
   if (ties > 0)
     parts.push_back(ties == 1 ? "1 is a tie" : std::to_string(ties) + " are ties");
   return "Of " + std::to_string(map.tiles.size()) + " places " + and_listed(parts) +
-         "; the largest lead is that of " + most->first +
+         "; the largest lead has " + most->first +
          fmt::format(", {:.3g} times the next, at ", most->margin) +
          said(map.x.title, count_shown(map.xs[most->x])) + " and " +
          said(map.y.title, count_shown(map.ys[most->y])) + ".";

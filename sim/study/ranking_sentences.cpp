@@ -155,7 +155,7 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
        : hindered > 0   ? "none has a winner"
        : std::ranges::all_of(level, [](const std::string& names) { return names == all_level; })
            ? "none has a winner, all are ties"
-           : "none has one winner: level are " + few(counted(level))) +
+           : "none has one winner; ties for first place: " + few(counted(level))) +
       ((winners.empty() && hindered == 0) || ties == 0
            ? ""
            : fmt::format("; {} {}", ties, ties == 1 ? "is a tie" : "are ties")) +
@@ -182,7 +182,7 @@ Words wins_by_workers(const Results& results, const std::vector<CompetingCells>&
     hindrances.add(**contest);
     const std::string who =
         (tied.empty() ? "none" : (tied.size() > 1 ? "a tie of " : "") + few(tied)) +
-        (hindrances.any() ? " of what " + hindrances.words(false) : "");
+        (hindrances.any() ? " among cells that " + hindrances.words() : "");
     found_or_added(at, who, &std::pair<std::string, Words>::first)
         .second.push_back(std::to_string((*contest)->workers));
   }

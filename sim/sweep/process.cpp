@@ -54,8 +54,8 @@ struct Child {
 };
 
 const std::string less_memory =
-    "smaller are fewer workers, a platform of fewer hosts, fidelity = flow, fewer iterations, or "
-    "fewer cells at a time (--jobs)";
+    "what needs less: fewer workers, a platform of fewer hosts, fidelity = flow, fewer iterations, "
+    "or fewer cells at a time (--jobs)";
 
 void write_all(int file, const std::string& text) {
   std::size_t done = 0;

@@ -130,7 +130,7 @@ std::string error_of(const Scenario& scenario, const Outcome& outcome) {
   if (const auto ends = without_route(outcome.error))
     return "platform " + scenario.platform + ": hosts " + brief(ends->first) + " and " +
            brief(ends->second) +
-           " have no route between them: allowed are platforms with one for each message";
+           " have no route between them: allowed are platforms with a route for each message";
   // The message of a thrown error names the file; SimGrid's output before an abort may not.
   if (!outcome.aborted)
     return outcome.error;
