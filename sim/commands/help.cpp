@@ -212,18 +212,19 @@ void add_platform_words(Meanings& all) {
 void add_devices(Meanings& all) {
   for (const std::string& name : names_in("kernels/profiles", ".csv")) {
     const CostTable table = read_cost_table(data_root() + "/kernels/profiles/" + name + ".csv");
-    all[name].push_back({"a cost table",
-                         {"Seconds of compressing on " + table.about("device") + ", " +
-                              table.about("provenance") + ".",
-                          "Given as device, it prices what a compressor makes and reads."},
-                         example_of("--compressor topk --device " + name)});
+    all[name].push_back(
+        {"a cost table",
+         {"Seconds of compressing on " + table.about("device") + ", " + table.about("provenance") +
+              ".",
+          "Given as device, it prices the messages that a compressor makes and reads."},
+         example_of("--compressor topk --device " + name)});
   }
   for (const Device& device : known_devices())
     all[device.name].push_back(
         {"a device",
          {"Its peaks are " + described(device) + ".",
-          "It is what a host's property device names, or the option device; with efficiency its "
-          "peak counts, and what training keeps has to fit into its memory."},
+          "A host's property device names it, or the option device; with efficiency its peak "
+          "counts, and what training keeps has to fit into its memory."},
          "syncline list devices"});
   std::map<std::string, std::vector<std::string>> measured;  // models, by device
   const Csv csv = read_csv(data_root() + "/models/throughput.csv");
@@ -235,7 +236,7 @@ void add_devices(Meanings& all) {
         {"a device",
          {fmt::format("Its measured throughput is in models/throughput.csv for {}.",
                       fmt::join(models, ", ")),
-          "It is what a host's property device names, or the option device."},
+          "A host's property device names it, or the option device."},
          "syncline list throughputs"});
 }
 
