@@ -40,8 +40,8 @@ std::vector<Option> fixed_options() {
   std::vector<Option> options{
       row("platform", &Scenario::platform, "", Role::purchase,
           "path of a SimGrid XML file, a name in platforms/, or words such as dgx:nodes=20",
-          "A file describes hosts, links and routes; `syncline platform WORDS` prints the file for "
-          "words.",
+          "A file describes hosts, links and routes; `syncline platform WORDS` prints words as "
+          "such a file.",
           "v100-4x8-100gib"),
       row("workers", &Scenario::workers, whole(1, 1e7), "", Role::question,
           "how many, node by node (default: all of the platform)",
@@ -130,7 +130,7 @@ std::vector<Option> fixed_options() {
           "Gradients of 16 bits may be added in fp32; torch.autocast keeps them in fp32.",
           "fp32 --precision fp16"),
       row("activation-bytes", &Scenario::activation_bytes, numbers(0, 1e15), "", Role::question,
-          "activations that backward needs per sample, in a worker's memory (default: the model's)",
+          "bytes that backward needs per sample, in a worker's memory (default: the model's)",
           "Files of transformers give them, with and without recompute; if a file does not, "
           "activations are not counted.",
           "1.5e9"),
