@@ -8,7 +8,7 @@
 namespace syncline {
 namespace {
 
-// From one change to the next; the last one's lasts until the first comes again.
+// Seconds from this change to the next one; after the last change, until the first one comes again.
 double lasts_s(const Bandwidth& bandwidth, std::size_t change) {
   const auto& changes = bandwidth.changes;
   if (change + 1 < changes.size())

@@ -1,4 +1,4 @@
-// A link carries so much, which may change while a run goes on.
+// The bandwidth of a link, which may change during a run.
 #pragma once
 
 #include <cstddef>
@@ -14,29 +14,28 @@ struct Bandwidth {
   };
   double first_Bps = 0;              // until the first change
   std::vector<Change> changes = {};  // in the order of their times
-  double period_s = 0;               // after which all of them come again; 0: the last one stays
+  double period_s = 0;               // after which the changes repeat; 0: the last one stays
 
   Bandwidth(double Bps = 0) : first_Bps(Bps) {}
 
   bool is_constant() const { return changes.empty(); }
   double most_Bps() const;
   double mean_Bps() const;                     // in the long run
-  double Bps_at(double s) const;               // from then on
-  double next_change_s(double after_s) const;  // infinite: it stays as it is
-  // All of it by this factor.
+  double Bps_at(double s) const;               // from this moment on
+  double next_change_s(double after_s) const;  // infinite: none comes
   Bandwidth times(double factor) const;
-  // It can carry so many bytes from the start of the run until then.
+  // Bytes that the link can carry from the start of the run until `until_s`.
   double carried_bytes(double until_s) const;
-  // Seconds from the start of the run until it can have carried so many bytes.
+  // Seconds from the start of the run until the link can have carried `bytes`.
   double seconds_for(double bytes) const;
-  // The part that these bytes are of what it can carry in that time.
+  // `bytes` as a part of what the link can carry in that time.
   double part_used(double bytes, double from_s, double to_s) const;
 
  private:
-  // From the first change on, in so many seconds of the changes' own time.
+  // As carried_bytes() and seconds_for(), but from the first change on.
   double carried_after_first(double seconds) const;
   double seconds_after_first(double bytes) const;
-  // The last change up to then, which is not before the first, and when it came.
+  // The number of the last change up to this moment, which is not before the first, and its time.
   std::pair<std::size_t, double> last_change(double s) const;
 };
 

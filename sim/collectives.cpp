@@ -11,8 +11,8 @@
 namespace syncline {
 namespace {
 
-// In each of size - 1 steps every rank forwards one share to the next rank. It never forwards share
-// `kept`, and the previous rank never forwards share `kept` - 1.
+// In each of size - 1 steps every rank forwards one share to the next rank. A rank never forwards
+// share `kept`, and the previous rank never forwards share `kept` - 1.
 Phase ring_phase(Verb verb, const RingPlace& place, std::uint64_t bytes, int kept, int group) {
   const int n = place.size;
   return {.verb = verb,
@@ -23,7 +23,8 @@ Phase ring_phase(Verb verb, const RingPlace& place, std::uint64_t bytes, int kep
           .group_size = n};
 }
 
-// An all-to-all has the rounds 1 .. workers - 1. These are run, each for those it stands for.
+// The rounds that are run of an all-to-all with rounds 1 .. workers - 1, each with the rounds for
+// which it stands.
 std::vector<DistanceRange> representative_rounds(const Topology& topology) {
   constexpr int most = 16;
   const int n = topology.workers();
@@ -43,7 +44,8 @@ std::vector<DistanceRange> representative_rounds(const Topology& topology) {
   for (int i = 0; i < ranges; ++i) {
     const int first = near + 1 + i * far / ranges;
     const int last = near + (i + 1) * far / ranges;
-    // Round r goes r modulo m places on in a node, where nodes have m: each remainder in its turn.
+    // In nodes of m workers, round r goes r modulo m places on: the middles take each remainder in
+    // turn.
     int middle = (first + last) / 2;
     middle += (i - middle % m + m) % m;
     while (middle > last)
@@ -66,7 +68,7 @@ Phase fused_rounds(std::span<const Phase> rounds, const DistanceRange& range) {
   return fused;
 }
 
-// The piece of a phase has its partitions first .. last - 1.
+// The partitions first .. last - 1 of a piece of a phase, as {first, last}.
 std::pair<int, int> partitions_of(const Stage& stage, int piece, bool every_step) {
   const int pieces = pieces_of(stage, every_step);
   const int single = std::min(stage.stages - 1, pieces - 1);  // pieces of one partition
@@ -221,7 +223,7 @@ void append_all_to_all(Plan& plan, Verb verb, int workers, int rank,
 
 Plan with_fused_rounds(const Plan& plan, const Topology& topology) {
   Plan fused;
-  std::vector<Phase> rounds;  // consecutive ones of one verb
+  std::vector<Phase> rounds;  // consecutive rounds with the same verb
   const auto fuse = [&] {
     if (rounds.empty())
       return;

@@ -30,10 +30,11 @@ int dispatch(const std::vector<std::string>& arguments) {
       print_help();
       return 0;
     }
-  // SimGrid, which asks for it, would be blamed.
+  // SimGrid asks for the working directory: without this check, the error would look like
+  // SimGrid's.
   if (std::error_code error; std::filesystem::current_path(error).empty() && arguments[0] != "help")
     throw std::runtime_error("the working directory is gone (" + error.message() +
-                             "): allowed is to start in one that exists");
+                             "): allowed is a working directory that exists");
   std::vector<std::string> names;
   for (const Command& command : commands()) {
     if (command.name == arguments[0])

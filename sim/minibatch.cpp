@@ -12,13 +12,14 @@ namespace {
 
 using Eigen::Index;
 
-// Eigen asks the processor how large its caches are, and sums in blocks that fit into them.
+// Eigen asks the processor for the sizes of its caches and sums in blocks that fit into them.
 const bool same_blocks_everywhere = [] {
   Eigen::setCpuCacheSizes(32 << 10, 1 << 20, 8 << 20);
   return true;
 }();
 
-constexpr std::uint32_t initial_draws = 0x10000000;  // plus the tensor: as no compressor has them
+// Plus the tensor's number; no compressor uses these.
+constexpr std::uint32_t initial_draws = 0x10000000;
 
 Matrix gathered(const Samples& samples, std::span<const std::uint32_t> which,
                 std::vector<int>& labels) {
@@ -177,7 +178,7 @@ OwnOption l2_option(const std::string& fallback, const std::string& sentence) {
   return number("l2", sentence, fallback, 0, 1e6);
 }
 
-// A product of matrices, a part of the samples at a time.
+// Multiplies matrices for a part of the samples at a time.
 Eigen::MatrixXd moments(const Samples& samples, std::span<const double> weights) {
   const Index size = static_cast<Index>(samples.features) + 1;
   Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(size, size);

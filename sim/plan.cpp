@@ -9,7 +9,7 @@
 namespace syncline {
 namespace {
 
-// Small tensors take a ring all-reduce of their own, before the last decode.
+// Small tensors are sent in a ring all-reduce of their own, before the last decode.
 void append_small_tensors(Plan& plan, const Topology& topology, const Exchange& exchange,
                           std::uint64_t bytes, int rank) {
   constexpr int group_of_small_tensors = -2;
@@ -29,7 +29,7 @@ void append_small_tensors(Plan& plan, const Topology& topology, const Exchange& 
   plan.insert(plan.end() - (last_work(plan) != nullptr ? 1 : 0), rings.begin(), rings.end());
 }
 
-// The plan is complete, but has every round of an all-to-all.
+// The complete plan, but with every round of an all-to-all.
 Plan whole_plan_of(const Exchange& exchange, const Topology& topology, const Settings& settings,
                    const Payload& payload, int rank, bool every_step) {
   const auto& make = every_step || !exchange.flow_plan ? exchange.plan : exchange.flow_plan;
@@ -139,7 +139,7 @@ Topology Topology::only(const std::vector<int>& members) const {
     ++sizes.back();
   }
   Topology some = make_topology(sizes, 0);
-  // Else nobody leaves the node, or each leaves by the only way that it has.
+  // Otherwise no data leave the node, or each node has a single way out.
   if (sizes.size() > 1 && members.size() > sizes.size())
     some.channels = channels_of(std::move(rings));
   return some;

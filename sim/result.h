@@ -1,5 +1,5 @@
-// A result is what one simulation has come to, as a value: reports, pages and gates are made of it.
-// Only sim/report/result_json.h knows how it stands in a file.
+// The outcome of one simulation, as a value. Reports, pages and gates are made of it. Only
+// sim/report/result_json.h knows its form in a file.
 #pragma once
 
 #include <cstdint>
@@ -14,36 +14,36 @@
 
 namespace syncline {
 
-// An option that has a value, given or default, by its word on the command line.
+// An option that has a value, given or default, by its name on the command line.
 struct WrittenOption {
   std::string name;
   std::string value;
-  bool is_number = false;  // in JSON, too
+  bool is_number = false;  // also in JSON
 
   bool operator==(const WrittenOption&) const = default;
 };
 
 struct Provenance {
-  std::string compute;            // where seconds of computation come from
-  std::string compression;        // cost tables and their own provenance; empty: nothing compresses
-  std::string adding;             // memory rate of servers and nodes; empty: there are none
-  std::string framework;          // whose defaults count, and which; empty: nobody's
-  std::string exchange;           // what was chosen of it for the user; empty: nothing
-  std::string price;              // of devices, with seller and date; empty: the user's, or none
-  std::string network;            // the model's sentence
-  std::string fidelity = "step";  // what it came to: step or flow
+  std::string compute;      // of the seconds of computation
+  std::string compression;  // cost tables and their own provenance; empty: nothing compresses
+  std::string adding;       // memory rate of servers and nodes; empty: there are none
+  std::string framework;    // the framework whose defaults count, and those defaults; empty: none
+  std::string exchange;     // what the program chose for the user; empty: nothing
+  std::string price;        // of devices, with seller and date; empty: the user's price, or none
+  std::string network;      // the network model's sentence
+  std::string fidelity = "step";  // how it was simulated: step or flow
 };
 
 struct BusyLink {
   std::string name;
-  double utilisation = 0;          // of its bandwidth, in the window
+  double utilisation = 0;          // part of its bandwidth, in the window
   double bytes_per_iteration = 0;  // of all workers
 };
 
-// What one worker did in the window; of neighbours that did the same there is one.
+// What one worker did in the window; one entry stands for neighbours that did the same.
 struct WorkerFigures {
   std::string name;       // "worker 3", "worker 0 to 7"
-  double iterations = 0;  // that count in the window, of each
+  double iterations = 0;  // that count in the window, of each worker
   double iteration_mean_s = 0;
   double compute_s = 0;  // this and the next three add up to iteration_mean_s
   double compress_s = 0;
@@ -51,8 +51,8 @@ struct WorkerFigures {
   double waiting_s = 0;
 };
 
-// Each is named as in JSON; sim/report/figures.cpp has a row for each, which says what it means.
-// They are of the window of measurement, unless the row says that they are of the whole run.
+// Each member is named as in JSON, and its row in sim/report/figures.cpp says what it means. All
+// are of the window of measurement, unless the row says that they are of the whole run.
 struct Figures {
   std::int64_t worker_count = 0;
   double throughput_samples_per_s = 0;
@@ -73,7 +73,7 @@ struct Figures {
   std::optional<double> target_s;
   double epoch_s = 0;
   std::optional<double> epoch_cost;
-  std::optional<double> memory_bytes;  // this and the next: none where no device is known
+  std::optional<double> memory_bytes;  // this and the next: none if no device is known
   std::optional<double> device_memory_bytes;
   double iteration_mean_s = 0;
   double iteration_p50_s = 0;
@@ -82,7 +82,7 @@ struct Figures {
   double compress_s = 0;
   double exposed_communication_s = 0;
   double waiting_s = 0;
-  double bytes_sent = 0;  // this is the sum of the next two
+  double bytes_sent = 0;  // the sum of the next two
   double bytes_sent_off_node = 0;
   double bytes_sent_in_node = 0;
   double bytes_received = 0;
@@ -124,13 +124,12 @@ struct Slice {
 struct Track {
   std::string name;  // of the rank
   std::string kind;  // worker, server or node
-  // Its name as in the CSV; messages that overlap are in lanes of their own, "messages-2" and so
-  // on.
+  // As in the CSV; messages that overlap are in lanes of their own, "messages-2", "messages-3", ...
   std::string stream;
   std::vector<Slice> slices;
 };
 
-// A timeline is one iteration as a picture (sim/report/timeline.h).
+// One iteration as a picture (sim/report/timeline.h).
 struct Timeline {
   double from_s = 0;
   double to_s = 0;
@@ -144,15 +143,15 @@ struct Result {
   std::string tool;     // "syncline 0.3.0"
   std::string build;    // fingerprint of the program
   std::string simgrid;  // version
-  std::string inputs;   // fingerprint of the files that were read
+  std::string inputs;   // fingerprint of the files that the run read
   std::vector<WrittenOption> options;
   Provenance provenance;
   Figures figures;
   std::optional<Learned> learned;
   Timeline timeline;
-  std::string trace;  // fingerprint of the files of its trace; empty: none were kept
-  // Of a cell as it is compared with others (sim/study/pooled.h): the cells that differ in their
-  // seed only, which it stands for. Empty: it stands for itself. No file has it.
+  std::string trace;  // fingerprint of the trace's files; empty: none were kept
+  // Of a cell that is compared with others (sim/study/pooled.h): the cells that it stands for,
+  // which differ in their seed only. Empty: it stands for itself. Never in a file.
   std::vector<Result> repetitions;
 
   // The value of an option; empty if it was not given and has no default.
@@ -163,8 +162,7 @@ struct Result {
         return one.value;
     return none;
   }
-  // The value of an option; of `workers` how many took part, also where all of the platform's were
-  // taken.
+  // As option(), but `workers` is the number that took part, also if the option was not given.
   std::string setting(const std::string& name) const {
     return name == "workers" ? std::to_string(figures.worker_count) : option(name);
   }

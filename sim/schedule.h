@@ -1,6 +1,6 @@
-// A schedule says who waits for whom. It is a function over the verbs of sim/worker.h (and, where
-// it has servers or node aggregators, of sim/server.h and sim/aggregator.h), and should read like
-// the algorithm box of its paper. Adding one is adding one file to sim/schedules/.
+// A schedule says who waits for whom. It is a function over the verbs of sim/worker.h (and, with
+// servers or node aggregators, of sim/server.h and sim/aggregator.h), and should read like the
+// algorithm box of its paper. To add one, add one file to sim/schedules/.
 #pragma once
 
 #include <map>
@@ -19,25 +19,27 @@ class Aggregator;
 
 // Densities of the first epochs.
 struct WarmUp {
-  std::string option;                   // that chooses them, and
-  std::string compressor;               // whose authors' they are
-  std::optional<int> epoch_iterations;  // none: the data that are learned say it
+  std::string option;                   // the option that chooses them
+  std::string compressor;               // the compressor whose authors published them
+  std::optional<int> epoch_iterations;  // per epoch; none: from the data that are learned
 };
 
-// Workers of a group each hold a shard of what all need: of gradients and the optimiser's states,
-// perhaps of parameters. What moves are units of layers, not buckets.
+// Each worker of a group holds a shard of the gradients and of the optimiser's states, perhaps also
+// of the parameters. Units of layers are exchanged, not buckets.
 struct Sharding {
-  Among group = Among::all;  // whose shards together are everything; other groups hold it again
-  std::optional<int> parts;  // units are so many parts of equal size; none: the model's blocks
-  bool parameters = true;    // are sharded, too: gathered before forward and again before backward
+  Among group = Among::all;  // its shards are everything together; other groups hold copies
+  std::optional<int> parts;  // number of units, of equal size; none: the model's blocks
+  bool parameters = true;    // are sharded, too: gathered before forward and before backward
   bool adds_whole = false;   // gradients of micro-steps are added up before they are scattered
   int prefetch = 1;          // units whose parameters are gathered while another one computes
-  // In backward: then, or not before a unit has computed, before or after its gradients are queued.
+  // In backward, the next unit's parameters are gathered while a unit computes (pre), or after it
+  // has computed, before (post) or after (none) its gradients are queued.
   enum class Backward { pre, post, none };
   Backward backward = Backward::pre;
 };
 
-// Of "option = value: why" all but "option = ".
+// An option of a schedule that does not fit. The error is "option = why": `why` begins with the
+// value.
 struct Misfit {
   std::string option;
   std::string why;
@@ -50,40 +52,40 @@ struct Schedule {
   Help help = {};
   std::vector<OwnOption> options = {};
   bool sparsifiers_only = false;  // accepts only sparsifiers as compressors
-  std::string exchange = "ring";  // its default; `allgather` where messages cannot be added
-  // Its own defaults for other options, as in its paper.
+  std::string exchange = "ring";  // the default; `allgather` where messages cannot be added
+  // The schedule's defaults for other options, as in its paper.
   std::map<std::string, std::string> defaults = {};
-  bool any_exchange = true;  // false: its default is the only one it can use
-  // Whom a worker waits for, which decides how runs begin, how long they are, and what is measured:
-  // for all others in every iteration; for some, so that nobody gets far ahead; for nobody.
-  // Settings can change it. Null: for all where there is no server, else for some.
+  bool any_exchange = true;  // false: it can use only its default
+  // Whom a worker waits for: all others in every iteration; some, so that nobody gets far ahead; or
+  // nobody. This decides how runs begin, how long they are, and what is measured. Settings can
+  // change it. Null: for_all where there is no server, else for_some.
   enum class Waiting { for_all, for_some, for_nobody };
   Waiting (*waiting)(const Settings&) = nullptr;
-  // Iterations after which what workers do repeats: runs are so many, or a multiple. Null: one.
+  // Iterations after which workers' actions repeat; a run has a multiple of these. Null: one.
   int (*round)(const Settings&) = nullptr;
-  // In a round that is averaged over all at its end, the workers of such a group average their
-  // gradients in each iteration. None, or null: every worker steps alone.
+  // In a round that ends with an average over all, the group whose workers average their gradients
+  // in each iteration. None, or null: every worker steps alone.
   std::optional<Among> (*replica)(const Settings&) = nullptr;
-  // What its workers hold shards of. Null: each has everything.
+  // How its workers hold shards. Null: each worker holds everything.
   Sharding (*sharding)(const Settings&) = nullptr;
-  // What each of its workers keeps besides, a value in fp32 for each parameter, where what it sends
-  // is compressed or not. Null: nothing.
+  // Names of extra fp32 copies of the model that each worker keeps. Null: none.
   std::vector<std::string> (*keeps)(const Settings&, bool compressed) = nullptr;
-  // Which of its options does not go with another, or with the exchange. Null: all do, always.
+  // An option of the schedule that does not fit another option, or the exchange. Null: all always
+  // fit.
   std::optional<Misfit> (*misfit)(const Settings&, const Exchange&) = nullptr;
-  // What is wrong with its settings where there are so many workers; empty: nothing. Null: never.
+  // What is wrong with its settings for this number of workers; empty: nothing. Null: never.
   std::string (*refusal)(const Settings&, int workers) = nullptr;
-  // Its workers fall slowly into ways of meeting that they then keep: runs are longer, and more.
+  // Workers settle slowly into patterns of meeting that then last, so runs are longer and there are
+  // more of them.
   bool settles_slowly = false;
-  // Whether servers answer with compressed differences, with these settings. Null: never.
+  // Whether servers answer with compressed differences under these settings. Null: never.
   bool (*pulls_compressed)(const Settings&) = nullptr;
-  // So many of a worker's own gradients may be in no parameters that it has. Null: none.
+  // How many of its own gradients a worker's parameters may lack. Null: none.
   double (*gradients_ahead)(const Settings&) = nullptr;
-  // How many iterations a worker may get ahead of the slowest one before it waits, where each goes
-  // its own way. 0, or null: they wait for gradients of others, which brings them together.
+  // How many iterations a worker may be ahead of the slowest one before it waits, where workers run
+  // independently. 0, or null: workers wait for gradients of others, which keeps them together.
   double (*most_lead)(const Settings&) = nullptr;
-  // The first epochs have the densities that it says, as long as it says. Null: they do not warm
-  // up.
+  // The densities of the first epochs, and how long these are. Null: no warm-up.
   WarmUp (*warm_up)(const Settings&) = nullptr;
   void (*worker)(Worker&) = nullptr;
   void (*server)(Server&) = nullptr;          // run by every shard
@@ -97,7 +99,7 @@ struct Schedule {
     return server == nullptr ? Waiting::for_all : Waiting::for_some;
   }
 
-  // Whom its workers send gradients to.
+  // To whom workers send gradients.
   enum class Partners { each_other, servers, aggregators };
   Partners partners() const {
     return aggregator != nullptr ? Partners::aggregators
@@ -106,7 +108,7 @@ struct Schedule {
   }
 };
 
-// Schedules with servers have this in common.
+// Common to schedules with servers.
 inline constexpr const char* pull_name = "pull";
 inline bool pulls_compressed(const Settings& settings) {
   return settings.word(pull_name) == "compressed";
@@ -116,7 +118,7 @@ inline OwnOption pull_option() {
                 "dense", {"dense", "compressed"});
 }
 
-// Parameters may be so old, in iterations: each schedule says which.
+// The greatest age of parameters, in iterations; each schedule's sentence defines it.
 inline OwnOption staleness_option(const std::string& sentence, const std::string& fallback) {
   return or_word(whole_number("staleness", sentence + "; none: no bound", fallback, 0, 1e9),
                  "none");

@@ -1,4 +1,4 @@
-// These are the verbs of a server: it holds a shard of the model, an equal share of every bucket.
+// The verbs of a server. A server holds a shard of the model: an equal share of every bucket.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ struct ServerState;  // sim/engine/server_state.h
 struct Push {
   int worker = 0;
   int bucket = 0;
-  int piece = 0;                  // of the bucket: each is applied and answered by itself
-  int iteration = 0;              // of the worker: SSP's clock
-  std::int64_t read_version = 0;  // of the parameters that it was computed from
+  int piece = 0;      // number within the bucket: each piece is applied and answered by itself
+  int iteration = 0;  // of the worker: SSP's clock
+  std::int64_t read_version = 0;  // of the parameters from which the gradient was computed
   double came_s = 0;              // when it arrived, by the server's clock
 };
 
@@ -31,21 +31,21 @@ struct WorkerEnd {
 
 using WorkerMessage = std::variant<Push, WorkerEnd>;
 
-// A node tells the first server this.
+// What a node reports to the first server.
 struct NodeReport {
   int node = 0;
-  std::int64_t gradients = 0;       // its iteration number: of its workers, since the start
-  std::int64_t delivered = 0;       // of them, in sums that every server has received
-  std::int64_t sums_delivered = 0;  // such sums
+  std::int64_t gradients = 0;  // its iteration number: gradients of its workers since the start
+  std::int64_t delivered = 0;  // gradients in sums that every server has received
+  std::int64_t sums_delivered = 0;  // number of those sums
   int ended_workers = 0;
 };
 
-// A node's sum is of its gradients since its last one; each server gets its shard of it.
+// A node's sum of its gradients since its last sum; each server gets its shard of it.
 struct NodeSum {
   int node = 0;
-  std::int64_t update = 0;  // that asked for it
+  std::int64_t update = 0;  // the update that asked for it
   int nodes_in_update = 0;
-  std::size_t first = 0;  // gradient of the node
+  std::size_t first = 0;  // number of its first gradient within the node
   struct Gradient {
     int worker = 0;
     int iteration = 0;
@@ -66,28 +66,28 @@ class Server {
 
   // Waits for the next gradient; none after all workers have ended.
   std::optional<Push> next_push();
-  // The same for schedules whose servers may wait for workers that have ended.
+  // As next_push(), for schedules whose servers may wait for workers that have ended.
   std::optional<WorkerMessage> next_push_or_end();
-  int working() const;  // workers that have not ended
+  int working() const;  // number of workers that have not ended
   // Adds the gradient to the parameters, which takes the time that the host's memory needs.
   void apply(const Push& push);
-  // The parameters of this piece have been updated since the gradient's were read.
+  // Whether this piece of the parameters has been updated since the gradient's were read.
   bool is_late(const Push& push) const;
   // Adds the gradient to a sum, which takes as long as adding it to the parameters.
   void add(const Push& push);
   // One update with the mean of these gradients of one piece, which have been added up.
   void apply_mean(const std::vector<Push>& pushes);
-  // The gradient will be in no update: the worker's iteration counts without it.
+  // Leaves the gradient out of every update: the worker's iteration counts without it.
   void drop(const Push& push);
-  // Answers a push with these parameters as they are now; does not wait for their arrival.
+  // Answers a push with its piece of the parameters as it is now; does not wait for the arrival.
   void reply(const Push& push);
-  // From the worker with fewest, the server has applied so many pushes of this push's piece.
+  // Pushes of this push's piece that the server has applied from the worker with the fewest.
   int slowest(const Push& push) const;
 
   // Waits for the next message of a node, in schedules with aggregators.
   std::optional<NodeMessage> next_message();
-  // Asks a node for its sum, which goes to every server: each will make this update of the sums of
-  // so many nodes.
+  // Asks a node for its sum, which goes to every server. Each server will make this update from the
+  // sums of `nodes_in_update` nodes.
   void ask_for_sum(int node, std::int64_t update, int nodes_in_update);
   // One update from the gradients of several nodes.
   void apply(const std::vector<NodeSum>& sums);

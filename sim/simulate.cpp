@@ -21,7 +21,8 @@
 namespace syncline {
 namespace {
 
-constexpr double short_s = 0.25;  // is not much more than preparing it twice takes
+// Limit for a cell that need not wait: preparing it twice takes about as long.
+constexpr double short_s = 0.25;
 
 Setup prepare_cell(const SweepCell& cell, const PlatformFile& platform, const Limits& limits) {
   const MemoryLimit limit(limits.memory_bytes);
@@ -31,7 +32,7 @@ Setup prepare_cell(const SweepCell& cell, const PlatformFile& platform, const Li
   return setup;
 }
 
-// What the model and its devices make of throughput.
+// Figures that depend on the model and its devices.
 void add_utilisation(const Setup& setup, Figures& figures) {
   const Model& model = setup.model;
   const double samples_per_s = figures.throughput_samples_per_s;
@@ -65,7 +66,8 @@ SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_
                             const std::function<void(const CurvePoint&)>& evaluated) {
   const PlatformFile platform = read_platform(cell.scenario);
   const std::string inputs =
-      inputs_of(cell.scenario, platform);  // before the others are read: they may change
+      // Before the other files are read, because those may change.
+      inputs_of(cell.scenario, platform);
   require_room_for_platform(platform, cell.scenario.platform, limits);
   require_room_for_data(cell.scenario, limits, at_once);
   Setup setup = prepare_cell(cell, platform, limits);
@@ -79,7 +81,7 @@ SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_
   setup.scenario.interval = interval_of_each(setup.scenario.interval, needs.runs);
   const std::vector<Figures> other_runs = runs_but_the_first(setup, needs.runs);
   const Trace trace = simulate(setup, evaluated);
-  if (cell.keeps_trace())  // the run has decided how long it is
+  if (cell.keeps_trace())  // only now is the length of the run known
     require_room_for_trace(trace_bytes_of(static_cast<double>(trace.rows.size()),
                                           static_cast<double>(trace.messages.size())),
                            limits);
@@ -116,7 +118,8 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
   if (other_runs.empty() && chance_decides(setup))
     figures.throughput_interval = interval_of_one_run(by_worker.progress, trace.window);
   take_means(figures, other_runs);
-  if (trace.window.to_s - trace.window.from_s < trace.profiles_s)  // no run has seen all they do
+  // No run has seen all that the profiles do.
+  if (trace.window.to_s - trace.window.from_s < trace.profiles_s)
     figures.throughput_interval.reset();
   add_epoch(scenario, figures);
   add_utilisation(setup, figures);
@@ -127,10 +130,10 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
   if (doubts_flows(setup, figures.fullest_link()))
     figures.warnings.emplace_back(WarningKind::doubted_flows);
   if (scenario.learns() && figures.runs > 1)
-    figures.warnings.push_back(fmt::format(
-        "loss, accuracy and the curve are of the first of {} runs: repeats has more of throughput "
-        "only; several values of seed have a curve each",
-        figures.runs));
+    figures.warnings.push_back(
+        fmt::format("loss, accuracy and the curve are of the first of {} runs: repeats only gives "
+                    "more runs of throughput; several values of seed give a curve each",
+                    figures.runs));
   if (const std::string few = too_few_runs(setup, static_cast<int>(figures.runs)); !few.empty())
     figures.warnings.push_back(few);
   figures.warnings.insert(figures.warnings.begin(), setup.warnings.begin(), setup.warnings.end());

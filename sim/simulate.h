@@ -13,17 +13,18 @@ namespace syncline {
 
 struct SimulatedCell {
   std::optional<Result> result;
-  double waits_s = 0;       // there is none, because it takes so long and may wait for its turn
-  std::string not_written;  // why its files could not be written: others' could not either
+  double waits_s = 0;  // if it took so long that it waits for its turn: there is no result
+  // Why its files could not be written: those of other cells could not either.
+  std::string not_written;
 };
 
 // Call it in a process of its own: SimGrid allows one engine per process. `evaluated` is called
-// during a run that learns. Throws where the scenario is refused or takes more than the limits
-// allow where `at_once` of them run.
+// during a run that learns. Throws if the scenario is refused, or takes more than the limits allow
+// where `at_once` cells run at a time.
 SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_once, bool may_wait,
                             const std::function<void(const CurvePoint&)>& evaluated);
 
-// The runs of a cell come to this result; the trace is of the first. `inputs`: fingerprint of its
+// The result of a cell's runs; the trace is of the first run. `inputs`: fingerprint of the cell's
 // files.
 Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figures>& other_runs,
                  const std::string& inputs);

@@ -1,5 +1,5 @@
-// A trace says what happened, in rows: each row is one activity of one rank, with its time, verb,
-// bucket, iteration and bytes, but not with its reason. Reports are functions of this.
+// A trace says what happened, in rows. Each row is one activity of one rank, with its time, verb,
+// bucket, iteration and bytes, but not its reason. Reports are functions of a trace.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace syncline {
 
 // Rows of one rank, stream and stage never overlap, except on `messages` (transfers in flight).
-// `compression` is used only where a host has a second core.
+// `compression` is used only if a host has a second core.
 enum class Stream : std::uint8_t { compute, communication, messages, compression };
 
 struct Row {
@@ -22,20 +22,22 @@ struct Row {
   double end_s = 0;
   Verb verb = Verb::forward;
   Stream stream = Stream::compute;
-  std::uint8_t stage = 0;  // of `communication`: of the pipeline of an exchange
+  std::uint8_t stage = 0;  // of `communication`: stage of the exchange's pipeline
   std::int32_t rank = 0;
-  std::int32_t bucket = -1;     // -1: all of them
+  std::int32_t bucket = -1;     // -1: all buckets
   std::int32_t iteration = -1;  // -1: none
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
-  // After this row the parameters have so many updates; after a `take`, so many of the worker's own
-  // gradients, which are those of its first iterations. -1: not about parameters.
+  // Number of updates that the parameters have after this row; after a `take`, number of the
+  // worker's own gradients, those of its first iterations. -1: not about parameters.
   std::int64_t version = -1;
-  std::int64_t read_version = -1;  // of an `apply`: of the parameters that the gradient used
-  std::int32_t worker = -1;        // of an `apply`: whose gradient of `iteration` it is
+  // Of an `apply`: version of the parameters that the gradient used.
+  std::int64_t read_version = -1;
+  std::int32_t worker = -1;  // of an `apply`: whose gradient of `iteration` it is
 };
 
-// Inside a row of this rank's communication stream: nothing that it sends or receives moves.
+// A time within a row of this rank's communication stream in which nothing moves that the rank
+// sends or receives.
 struct Pause {
   double start_s = 0;
   double end_s = 0;
@@ -43,14 +45,14 @@ struct Pause {
   std::uint8_t stage = 0;
 };
 
-// From one rank to another. Its number is its place in Trace::messages.
+// A message from one rank to another. Its number is its place in Trace::messages.
 struct TracedMessage {
   double sent_s = 0;
   double arrived_s = 0;
   std::int32_t from = 0;
   std::int32_t to = 0;
-  std::uint64_t bytes = 0;  // on the network: none between ranks on one host
-  // The rows that send and receive it, which may be about several messages.
+  std::uint64_t bytes = 0;  // on the network; 0 between ranks on one host
+  // The rows that send and receive it; a row may be about several messages.
   std::int64_t sender_row = -1;
   std::int64_t receiver_row = -1;
 };
@@ -61,11 +63,11 @@ struct LinkUse {
   Bandwidth bandwidth;
   double bytes = 0;           // of the whole run
   double measured_bytes = 0;  // of the window
-  // A FATPIPE link limits each flow by itself: of those bytes, the most that one rank has sent
-  // another.
+  // A FATPIPE link limits each flow by itself. Of the bytes in the window: the most that one rank
+  // has sent to another.
   bool fatpipe = false;
   double measured_flow_bytes = 0;
-  // By Trace::sample_s, from the start; empty where messages are not kept.
+  // In intervals of Trace::sample_s, from the start; empty if messages are not kept.
   std::vector<double> sampled_bytes = {};
 };
 
@@ -73,27 +75,27 @@ struct LinkUse {
 struct Window {
   double from_s = 0;
   double to_s = 0;
-  bool warm = true;  // it begins when every worker has done its warm-up
+  bool warm = true;  // it begins after the warm-up of every worker
 };
 
 struct Trace {
   std::vector<Row> rows;                // in the order in which they were recorded
   std::vector<Pause> pauses;            // of one rank and stage in the order of time
-  std::vector<TracedMessage> messages;  // in the order in which they were sent, if they are kept
+  std::vector<TracedMessage> messages;  // in the order in which they were sent; empty unless kept
   std::vector<LinkUse> links;
-  double sample_s = 0;  // of links
+  double sample_s = 0;  // interval of LinkUse::sampled_bytes
   double end_s = 0;     // simulated time when everything had ended
   std::uint64_t flows = 0;
   bool in_step = true;  // every worker waits for all others in every round
-  int round = 1;        // iterations after which what workers do repeats
+  int round = 1;        // iterations after which the workers' actions repeat
   Window window;
-  bool cut_short = false;  // by max-iterations, before throughput was known as asked
-  double profiles_s = 0;   // how long the platform's profiles take to show what they do
-  // Iterations/s of all workers in the long run, if each only computed: of the platform and the
-  // number of workers alone, whatever the schedule and the window.
+  bool cut_short = false;  // by max-iterations, before throughput had the required interval
+  double profiles_s = 0;   // until the platform's profiles have shown all that they do
+  // Iterations/s of all workers in the long run if each only computed: a property of the platform
+  // and the number of workers, whatever the schedule and the window.
   double alone_per_s = 0;
-  // The parts of a backward, by bucket, and of all that an `accumulate` does, that compute forward
-  // once more; none: nothing is.
+  // The parts of a backward, by bucket, and of an `accumulate`, in which forward is computed again;
+  // empty and 0: nothing is.
   std::vector<double> again_in_backward;
   double again_in_accumulate = 0;
   std::optional<Learned> learned;

@@ -86,7 +86,7 @@ SparseValues sum_of(const SparseValues& a, const SparseValues& b) {
 SparseValues keep_largest(SparseValues& values, std::size_t count) {
   if (values.size() <= count)
     return {};
-  // Without its sign a float's bits are in the order of magnitudes, NaN above infinity.
+  // Without the sign, the bits of floats are in the order of magnitudes, with NaN above infinity.
   const auto larger = [](const SparseValue& a, const SparseValue& b) {
     const std::uint32_t x = std::bit_cast<std::uint32_t>(a.value) & 0x7fffffffu;
     const std::uint32_t y = std::bit_cast<std::uint32_t>(b.value) & 0x7fffffffu;

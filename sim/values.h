@@ -1,5 +1,5 @@
-// An exchange makes of real gradients the sum that its messages bring to everybody, from the
-// decoded messages and from nothing else.
+// The sum of real gradients that an exchange's messages bring to everybody, from the decoded
+// messages alone.
 #pragma once
 
 #include <cstddef>
@@ -16,50 +16,51 @@ namespace syncline {
 struct Topology;
 
 // One bucket's gradients, and the compressor with its residuals. Sums begin at zero and add in the
-// order of ranks; where partial sums are what is sent, in the order in which they meet.
+// order of ranks; where partial sums are sent, in the order in which they meet.
 struct Contributions {
   std::size_t elements = 0;
-  std::vector<std::span<const float>> gradients;            // by worker, as `precision` sends them
-  std::shared_ptr<const std::vector<Values>> rounded = {};  // what they show, if it was made here
+  std::vector<std::span<const float>> gradients;  // by worker, as `precision` sends them
+  // Owner of the values behind `gradients`, if they were rounded here.
+  std::shared_ptr<const std::vector<Values>> rounded = {};
 
-  // Whether messages are made at all; otherwise gradients are added as they are.
+  // Whether gradients are compressed; otherwise they are added as they are.
   bool compressed = false;
   bool summable = false;   // Compressor::reducible
-  std::size_t wanted = 0;  // values that a sparse message is meant to have; 0: that is not fixed
+  std::size_t wanted = 0;  // number of values that a sparse message should have; 0: not fixed
 
-  // The message that a worker makes of these values, which begin at element `first` of the bucket.
-  // Makes a message. Whatever it leaves out joins what the same worker sends of the same elements
-  // and `stage` next time: stage 0 is its own gradient or its node's sum, others are sums of
-  // decoded messages.
+  // Makes a worker's message of these values, which begin at element `first` of the bucket. Values
+  // that the message leaves out join the next message of the same worker, elements and `stage`.
+  // Stage 0 is the worker's own gradient or its node's sum; other stages are sums of decoded
+  // messages.
   std::function<Message(int worker, int stage, std::size_t first, std::span<const float> values)>
       encode;
-  // Adds a message that was made like this.
+  // Adds a message that `encode` made with the same arguments.
   std::function<void(int worker, int stage, std::size_t first, const Message&,
                      std::span<float> sum)>
       decode;
-  // One message (of stage 0) by each of these workers, added up as messages and decoded once; where
-  // they can be added.
+  // Makes one message (of stage 0) for each of these workers, adds the messages up and decodes the
+  // sum once. Only for messages that can be added.
   std::function<void(const std::vector<int>& workers, std::size_t first,
                      const std::vector<std::span<const float>>& values, std::span<float> sum)>
       add_messages;
-  // This worker sends a list on, of what it has merged, that has so many values of so many
+  // Notes the size of a merged list that this worker sends on: `values` values of `elements`
   // elements.
   std::function<void(int worker, std::size_t values, std::size_t elements)> sends_list;
-  // Lets a value that this worker has sent and the exchange has dropped join its next gradient, if
-  // the compressor has error feedback.
+  // Adds a value that this worker has sent and the exchange has dropped to the worker's next
+  // gradient, if the compressor has error feedback.
   std::function<void(int worker, std::size_t element, float value)> give_back;
 };
 
-// Elements `first` .. `first` + `count` - 1 of these workers' gradients, added up as they are.
+// The uncompressed sum of elements `first` .. `first` + `count` - 1 of these workers' gradients.
 Values dense_sum(const Contributions& contributions, const std::vector<int>& workers,
                  std::size_t first, std::size_t count);
 
-// This is the sum of all workers' messages of their gradients, each decoded.
+// The sum of all workers' messages, each decoded.
 Values sum_of_messages(const Contributions& contributions);
 
-// Each node's gradients are added up as they are; each worker of a node makes a message of its
-// share of that sum; those of one share are `added` up as messages, or else each is decoded.
-// Everybody has all shares in the end. Nodes have one size.
+// Adds up each node's gradients uncompressed. Each worker of a node then makes a message of its
+// share of that sum. The messages of a share are added up and decoded once if `added`, else each is
+// decoded. Everybody has all shares in the end. Nodes must have one size.
 Values sum_of_shares(const Topology& topology, const Contributions& contributions, bool added);
 
 // An element of a sparse sum.
@@ -69,11 +70,11 @@ struct SparseValue {
 };
 using SparseValues = std::vector<SparseValue>;  // ascending elements
 
-// Everybody sees these of a worker's message of its gradient, without zeros.
+// A worker's message of its gradient as everybody decodes it, without zeros.
 SparseValues sparse_message(const Contributions& contributions, int worker);
 SparseValues sum_of(const SparseValues& a, const SparseValues& b);
 // Leaves the `count` values of largest magnitude; of equal ones those of the smallest elements. NaN
-// counts as the largest. Returns the others.
+// counts as the largest. Returns the values that it removed.
 SparseValues keep_largest(SparseValues& values, std::size_t count);
 
 }  // namespace syncline

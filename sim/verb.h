@@ -1,4 +1,4 @@
-// The verbs of a trace's rows, and so of the phases of an exchange. Files have their names.
+// The verbs of a trace's rows and of an exchange's phases. Files use their names.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ enum class Verb : std::uint8_t {
   doubling,
   drop,
   drop_part,
-  exposed,  // of a timeline: a worker stands still while its own bytes move
+  exposed,  // in a timeline: a worker stands still while its own bytes move
   fold,
   forward,
   halve,
@@ -43,7 +43,7 @@ enum class Verb : std::uint8_t {
   reduce_scatter,
   reply,
   report,
-  several,  // of a timeline: of more than one, or of one that is not known
+  several,  // in a timeline: more than one verb, or an unknown one
   split,
   step,
   sum,
@@ -71,7 +71,7 @@ inline constexpr std::array<std::string_view, 41> verb_names{
     "take",       "tree",       "unfold",
     "update",     "wait"};
 static_assert(verb_names[static_cast<std::size_t>(Verb::wait)] == "wait" &&
-              std::ranges::is_sorted(verb_names));  // so none is missing, or at another's place
+              std::ranges::is_sorted(verb_names));  // none is missing or misplaced
 
 constexpr std::string_view name_of(Verb verb) {
   return verb_names[static_cast<std::size_t>(verb)];

@@ -1,4 +1,4 @@
-// What a result warns of.
+// The warnings of a result.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,11 @@
 
 namespace syncline {
 
-// Of those that something asks for.
+// The kinds that the program asks for.
 enum class WarningKind : std::uint8_t { other, unsteady, too_large, doubted_flows };
 
-// How the text begins. A result's file has the text alone, and is read by this.
+// The beginning of a warning's text. A result's file has only the text; the kind is read from its
+// beginning.
 inline std::string beginning_of(WarningKind kind) {
   switch (kind) {
     case WarningKind::unsteady:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int interval_batches = 20;
 
-// A worker's iterations until this time, with the part of the one that goes on.
+// A worker's iterations until this time, with the fraction of the current one.
 double iterations_until(const Progress& worker, double time_s) {
   const auto next = std::ranges::upper_bound(worker.counted_s, time_s);
   const double began_s = next == worker.counted_s.begin() ? worker.start_s : *std::prev(next);
@@ -27,7 +27,7 @@ double iterations_until(const Progress& worker, double time_s) {
   return part == 0 ? before : before + part * (worker.applied[goes_on] - before);
 }
 
-// Iterations of all workers in each of so many equal parts of the window.
+// Iterations of all workers in each of `batches` equal parts of the window.
 std::vector<double> in_batches(const std::vector<Progress>& workers, const Window& window,
                                int batches) {
   std::vector<double> until(static_cast<std::size_t>(batches) + 1);
@@ -42,7 +42,7 @@ std::vector<double> in_batches(const std::vector<Progress>& workers, const Windo
   return until;
 }
 
-// Half the 95 % interval of the mean of these, as a part of it: that of a first-order
+// Half the 95 % interval of the mean of these values, as a part of the mean, for a first-order
 // autoregressive series.
 double interval_of_series(const std::vector<double>& values) {
   const double mean = mean_of(values);
@@ -61,7 +61,7 @@ double interval_of_series(const std::vector<double>& values) {
   return student(values.size()) * wider * std::sqrt(squares / (count - 1) / count) / mean;
 }
 
-// This is the spread of values that are independent.
+// As interval_of_series(), for values that are independent.
 double spread_of(const std::vector<double>& values) {
   const double mean = mean_of(values);
   double squares = 0;
@@ -71,7 +71,7 @@ double spread_of(const std::vector<double>& values) {
   return student(values.size()) * std::sqrt(squares / (count - 1) / count) / mean;
 }
 
-// Seconds of the rounds that the window has; it begins and ends with one.
+// Seconds of the rounds in the window, which begins and ends with a round.
 std::vector<double> rounds_in(const Progress& pace, const Window& window) {
   std::vector<double> rounds;
   double began_s = window.from_s;
@@ -81,7 +81,7 @@ std::vector<double> rounds_in(const Progress& pace, const Window& window) {
   return rounds;
 }
 
-// When the last iteration of the worker that ends first counts.
+// When the last iteration counts of the worker that ends first.
 double first_last_counted_s(const std::vector<Progress>& workers) {
   double first_s = std::numeric_limits<double>::infinity();
   for (const Progress& worker : workers)
@@ -106,7 +106,7 @@ double mean_of(const std::vector<double>& values) {
 }
 
 std::vector<Progress> progress_of(const Trace& trace) {
-  // When an iteration counted, and its parts.
+  // When an iteration counted, and how many of its parts were applied or dropped.
   struct Iteration {
     double counted_s = 0;
     int applied = 0;
@@ -114,12 +114,13 @@ std::vector<Progress> progress_of(const Trace& trace) {
   };
   std::vector<Progress> workers(static_cast<std::size_t>(trace.workers));
   std::vector<std::vector<Iteration>> all(workers.size());
-  std::vector<std::vector<double>> answered_s(trace.rank_names.size());  // by rank of a node
+  // By rank of a node's aggregator.
+  std::vector<std::vector<double>> answered_s(trace.rank_names.size());
   std::vector<bool> begun(workers.size());
   const Verb counts = trace.in_step ? Verb::step : Verb::apply;
   for (const Row& row : trace.rows) {
-    // It begins with its first row: with forward, or where all are in step with what that waits
-    // for.
+    // An iteration begins with its first row: forward, or, where all are in step, the wait before
+    // it.
     if (row.iteration == 0 && row.rank < trace.workers && row.stream == Stream::compute &&
         (trace.in_step || row.verb != Verb::wait) && !begun[static_cast<std::size_t>(row.rank)]) {
       begun[static_cast<std::size_t>(row.rank)] = true;
@@ -152,7 +153,7 @@ std::vector<Progress> progress_of(const Trace& trace) {
                                                            (iteration.applied + iteration.dropped));
     if (trace.in_step || workers[worker].counted_s.empty() || worker >= trace.node_of.size())
       continue;
-    // Its node has the answer to its last gradient.
+    // The worker's node has the answer to its last gradient.
     const auto node =
         static_cast<std::size_t>(trace.workers + trace.servers + trace.node_of[worker]);
     if (node < answered_s.size())
@@ -247,8 +248,8 @@ std::optional<double> stated_interval_of(const std::vector<Progress>& workers,
   const std::optional<double> interval = interval_of(workers, window);
   if (!interval)
     return std::nullopt;
-  // A slow change makes neighbours alike for longer than one can see in so many: few batches
-  // that are long see it, if less surely.
+  // A slow change makes neighbouring batches alike for longer than 20 short batches can show; a few
+  // long batches show it, if less surely.
   return std::max(*interval, spread_of(in_batches(workers, window, 5)));
 }
 
@@ -263,7 +264,7 @@ Progress pace_of(const std::vector<Progress>& workers, int round) {
                                  }).counted_s.size();
   const auto mean = [&](auto seconds_of) {
     double sum = 0;
-    for (const Progress& worker : workers)  // as differences: of equal ones the mean is exact
+    for (const Progress& worker : workers)  // differences keep the mean of equal values exact
       sum += seconds_of(worker) - seconds_of(workers.front());
     return seconds_of(workers.front()) + sum / static_cast<double>(workers.size());
   };
@@ -302,7 +303,8 @@ double student(std::size_t samples) {
                              2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093};
   if (samples <= table.size() + 1)
     return table[samples - 2];
-  // The first terms of its expansion in 1 / degrees of freedom (Fisher 1925); to 0.001 here.
+  // The first terms of the expansion in 1 / degrees of freedom (Fisher 1925), accurate to 0.001
+  // here.
   const double per_degree = 1 / static_cast<double>(samples - 1);
   return 1.959964 + per_degree * (2.372271 + per_degree * 2.822499);
 }
@@ -311,8 +313,8 @@ Certainty certainty_of(const Trace& trace, const std::vector<Progress>& workers)
   const std::vector<Progress> known =
       trace.in_step ? std::vector{pace_of(workers, trace.round)} : workers;
   Window window = trace.window;
-  window.to_s = std::min(window.to_s, first_last_counted_s(known));  // later nothing counts
-  // What a platform's profiles do does not keep to rounds.
+  window.to_s = std::min(window.to_s, first_last_counted_s(known));  // nothing counts later
+  // The platform's profiles do not follow rounds.
   if (!trace.in_step || trace.profiles_s > 0)
     return {.interval = stated_interval_of(known, window),
             .halves_differ = halves_differ(known, window)};

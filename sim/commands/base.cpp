@@ -18,14 +18,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t most_bytes_of_a_result = 20'000'000;
-constexpr const char* name_without_lists = "result";  // as run names a cell of no sweep
+constexpr const char* name_without_lists = "result";  // as `run` names a cell that is in no sweep
 
 std::string joined(const std::string& stem, const std::string& rest) {
   return stem.empty() ? rest : rest == name_without_lists ? stem : stem + "/" + rest;
 }
 
-// The cell that a result of this name is of: of DIR/ring/workers-8.json "ring/workers-8"; of
-// DIR/workers-8.json the only cell that is called so in one of the folder's files.
+// The cell whose result this is: "ring/workers-8" for DIR/ring/workers-8.json; for
+// DIR/workers-8.json the only cell with that name in any of the folder's files.
 std::optional<std::string> cell_called(const std::string& stem, const std::string& rest,
                                        const CheckFolder& folder) {
   const std::string whole = joined(stem, rest);
@@ -37,8 +37,8 @@ std::optional<std::string> cell_called(const std::string& stem, const std::strin
   return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
 }
 
-// Reads results of a folder into what is expected of the cells; `stem` is its name where it is one
-// of several. Returns how many are of no cell.
+// Adds the results in a folder to the cells of `base`; `stem` is the folder's name if it is one of
+// several. Returns the number of results of other cells.
 int add_results(const std::string& path, const std::string& stem, const CheckFolder& folder,
                 CheckFolder& base) {
   int others = 0;
@@ -62,7 +62,7 @@ int add_results(const std::string& path, const std::string& stem, const CheckFol
   return others;
 }
 
-// What results would be blessed as.
+// The results as expected.csv would have them after blessing.
 CheckBase base_of_results(const std::string& path, const CheckFolder& folder) {
   CheckFolder base{.path = path};
   int others = add_results(path, "", folder, base);
@@ -81,7 +81,7 @@ CheckBase base_of_results(const std::string& path, const CheckFolder& folder) {
   return {.title = printable(path),
           .expected = blessed(base, "").file,
           .is_of_results = true,
-          .note = others == 0 ? "" : fmt::format("{} results are of no cell here", others)};
+          .note = others == 0 ? "" : fmt::format("{} results belong to no cell here", others)};
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ CheckBase read_base(const std::string& given, const CheckFolder& folder) {
   if (const auto text = text_at(commit, folder.path, "expected.csv"))
     base.expected = expected_in(*text, base.title + ":expected.csv");
   else
-    base.note = "it has no expected.csv of this folder: all is new";
+    base.note = "the commit has no expected.csv of this folder: all cells are new";
   return base;
 }
 
@@ -110,7 +110,7 @@ BaseComparison compared(const CheckBase& base, const CheckFolder& folder) {
   if (base.is_of_results)
     for (CheckedCell& cell : judged.cells)
       cell.notes["input_files"] = cell.result.inputs;
-  ExpectedFile expected;  // figures: bounds are the gate's
+  ExpectedFile expected;  // of figures only: bounds are the gate's
   for (Expectation row : base.expected.rows) {
     row.at_least.reset();
     row.at_most.reset();
@@ -120,7 +120,8 @@ BaseComparison compared(const CheckBase& base, const CheckFolder& folder) {
   BaseComparison against{.base = base.title, .note = base.note};
   if (!base.expected.rows.empty())
     against.verdicts = judge(judged, expected);
-  std::erase_if(against.verdicts, [](const Verdict& verdict) {  // bounds alone are the gate's
+  // Rows with bounds alone are the gate's.
+  std::erase_if(against.verdicts, [](const Verdict& verdict) {
     return verdict.cause.kind == Cause::Kind::only_notes;
   });
   for (Verdict& verdict : against.verdicts)

@@ -21,13 +21,14 @@ namespace {
 
 const std::vector<std::string> learned_figures{"loss", "accuracy", "target_s"};
 constexpr std::size_t most_reason_bytes = 1000;
-// Tried: another seed moves the loss of `digits` by 2 to 8 % and its accuracy by 1 to 5 %, which is
-// what the last steps of a curve that has settled do, too. A curve that is flat by chance is not
-// known better than this, and with more, of a curve that still falls, a gate would see nothing.
+// By trial: another seed moves the loss of `digits` by 2 to 8 % and its accuracy by 1 to 5 %, and
+// so do the last steps of a curve that has settled. A curve that is flat by chance is not known
+// better than the lower limit. Above the upper limit, with a curve that still falls, a gate would
+// see nothing.
 constexpr double least_of_learning = 0.02, most_of_learning = 0.1;
 
-// The largest part by which a column of the curve moved between neighbours at its end: evaluated a
-// little sooner or later, the figure would be so far off.
+// The largest step of a column of the curve between neighbours at its end, as a part of its last
+// value: evaluated a little sooner or later, the figure would differ by this much.
 double last_steps(const Result& result, double CurvePoint::*column) {
   constexpr std::size_t steps = 3;
   const std::vector<CurvePoint>& curve = result.learned->curve;
@@ -39,13 +40,13 @@ double last_steps(const Result& result, double CurvePoint::*column) {
   return most / std::abs(curve.back().*column);
 }
 
-// The part by which throughput is known.
+// The relative uncertainty of throughput.
 double known_to(const Figures& figures) {
   return std::max(figures.throughput_interval.value_or(0), std::abs(figures.halves_differ) / 2);
 }
 
-// The part by which a figure may move though nothing has changed: what throughput is known to, what
-// other seeds do, and the steps in which a curve is looked at.
+// The part by which a figure may move though nothing has changed: the uncertainty of throughput,
+// the effect of other seeds, and the steps in which a curve is evaluated.
 double may_move(const std::string& figure, const Result& result) {
   const double throughput = std::max(known_to(result.figures), moved_by_seeds(result));
   if (!is_of_learning(figure) || !result.learns())
@@ -56,7 +57,7 @@ double may_move(const std::string& figure, const Result& result) {
   return std::clamp(last_steps(result, column), least_of_learning, most_of_learning);
 }
 
-// At least this, in two digits that somebody reads.
+// Rounded up to two digits, and at least tolerance_of_new_rows.
 double rounded_up(double part) {
   if (part <= tolerance_of_new_rows)
     return tolerance_of_new_rows;
@@ -97,7 +98,7 @@ class Blessing {
             .because = because_};
   }
 
-  // A row that is not met, as it should be now.
+  // Gives a row that is not met its present figure.
   void renew(Expectation& row, const CheckedCell& cell) {
     row.expected = figure_text(*find_figure(row.figure), cell.result);
     if (row.expected.empty())
@@ -106,7 +107,7 @@ class Blessing {
                                ": allowed are figures that the cell has");
     row.because = because_;
     const double own = rounded_up(may_move(row.figure, cell.result));
-    if (*row.tolerance == 0 || *row.tolerance >= own)  // 0 asks for the very same figure
+    if (*row.tolerance == 0 || *row.tolerance >= own)  // 0 asks for exactly the same figure
       return;
     say(cell.name, fmt::format("{} {} {:.2g} %: its tolerance was {:.2g} %", row.figure,
                                own <= rounded_up(moved_by_seeds(cell.result))
@@ -155,7 +156,7 @@ class Blessing {
 
   void add(const CheckedCell& cell) {
     std::vector<Expectation> rows;
-    std::vector<std::string> comments;  // above notes, which are written anew
+    std::vector<std::string> comments;  // comments above notes, which are written anew
     const std::vector<const Expectation*>& before = rows_.found_or_added(cell.name).second;
     const bool had_any = !before.empty();
     for (const Expectation* row : before) {
@@ -178,7 +179,7 @@ class Blessing {
       say_if_unsteady(cell);
     if (any_renewed && is_of_chance(cell.result) && !cell.result.figures.throughput_interval)
       say(cell.name,
-          "too short to know what other seeds do: its tolerance holds for this one; more "
+          "too short to know the effect of other seeds: its tolerance is for this seed only; more "
           "iterations say more");
     add_notes(cell, rows);
     if (!comments.empty() && !rows.empty())
@@ -246,7 +247,7 @@ std::string reason_of(const std::string& given) {
   const std::string reason = printable(trimmed(given));
   if (reason.size() > most_reason_bytes)
     throw std::invalid_argument(
-        fmt::format("--because: {} bytes: allowed are {}", reason.size(), most_reason_bytes));
+        fmt::format("--because: {} bytes: allowed are up to {}", reason.size(), most_reason_bytes));
   return reason;
 }
 

@@ -1,4 +1,4 @@
-// What `check --bless` writes into expected.csv, and what there is to say of it.
+// The new content of expected.csv that `check --bless` writes, and what is printed about it.
 #pragma once
 
 #include <string>
@@ -12,19 +12,21 @@ constexpr double tolerance_of_new_rows = 0.001;
 
 struct Blessed {
   ExpectedFile file;
-  std::vector<std::string> said;  // sentences: what is gone, what is wide, and why
+  std::vector<std::string> said;  // sentences: what is gone, which tolerances were widened, and why
 };
 
-// What expected.csv should say now. A row that is not met gets its figure and the reason, a cell
-// without a row throughput, what it has learned, and notes; bounds and comments stay as they are.
-// Every row that is written has a tolerance of at least the cell's own interval.
+// The expected.csv of the folder's present figures. A row that is not met gets the present figure
+// and the reason. A cell without a row gets rows for throughput, for what it has learned, and
+// notes. Bounds and comments stay as they are. Every written row has a tolerance of at least the
+// cell's own interval.
 Blessed blessed(const CheckFolder& folder, const std::string& because);
 
-// The text of it, which `check` is sure to read. Throws std::runtime_error, one line, if it would
-// not.
+// The file's text, of which `check` is sure to read the same rows. Throws std::runtime_error, one
+// line, otherwise.
 std::string readable_text(const ExpectedFile& file, const std::string& path);
 
-// The reason of --because, as it is written. Throws std::invalid_argument where it is too long.
+// The reason given with --because, as it is written. Throws std::invalid_argument if it is too
+// long.
 std::string reason_of(const std::string& given);
 
 }  // namespace syncline

@@ -21,7 +21,7 @@
 namespace syncline {
 namespace {
 
-// Fingerprints by kind; empty where no file of it is read.
+// Fingerprints by kind of file; empty if no file of the kind is read.
 Notes inputs_noted(const Scenario& scenario) {
   Notes notes;
   for (const auto& [kind, files] : input_files(scenario, read_platform(scenario)))
@@ -30,7 +30,8 @@ Notes inputs_noted(const Scenario& scenario) {
   return notes;
 }
 
-// Where a reader of a pull request finds what the cell reads: files of one path, below this folder.
+// Where a reader of a pull request finds the cell's input: kinds with a single file, below the
+// working directory.
 void add_paths(CheckedCell& cell) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -50,7 +51,7 @@ void simulate(CheckFolder& folder, const CommandLine& line) {
   std::vector<SweepCell> cells;
   for (CheckedCell& cell : folder.cells) {
     cells.push_back(cell.cell);
-    cell.notes = inputs_noted(cell.cell.scenario);  // before they are read
+    cell.notes = inputs_noted(cell.cell.scenario);  // before the simulation reads them
     add_paths(cell);
   }
   simulate_all(cells, jobs_of(line), limits_of(line), [&](std::size_t i, CellResult simulated) {
@@ -63,8 +64,8 @@ void simulate(CheckFolder& folder, const CommandLine& line) {
   });
 }
 
-// Rewrites expected.csv, or leaves it where a cell could not be simulated. Returns what there is to
-// say of that.
+// Rewrites expected.csv; throws, and leaves it, if a cell could not be simulated. Returns sentences
+// to print.
 std::vector<std::string> bless(CheckFolder& folder, const std::string& because) {
   for (const CheckedCell& cell : folder.cells)
     if (!cell.error.empty())
@@ -72,7 +73,7 @@ std::vector<std::string> bless(CheckFolder& folder, const std::string& because) 
   const std::string path = folder.csv();
   Blessed now = blessed(folder, because);
   const std::string text = readable_text(now.file, path);
-  folder.expected = expected_in(text, path);  // with the numbers of its lines
+  folder.expected = expected_in(text, path);  // now with line numbers
   const FileLock lock(path);
   const std::string there = text_of_expected(path);
   if (there != text && there != folder.text)
@@ -92,7 +93,7 @@ std::string title_of_folder(const std::string& path) {
 struct Checked {
   std::vector<Verdict> verdicts;
   std::optional<BaseComparison> against;
-  std::vector<std::string> said;  // of blessing
+  std::vector<std::string> said;  // sentences of blessing
 };
 
 Checked checked(const CommandLine& line, const std::string& because) {
@@ -113,7 +114,7 @@ Checked checked(const CommandLine& line, const std::string& because) {
   return all;
 }
 
-// What a file of --history has.
+// The content of a file of --history.
 History history_in(const std::string& path) {
   std::error_code error;
   const bool has_any =
@@ -121,7 +122,7 @@ History history_in(const std::string& path) {
   return has_any ? read_history(path) : History();
 }
 
-// Another check may have added to it while this one has simulated.
+// Reads the file again: another check may have added to it since this one began.
 void add_to_history(const std::string& path, const std::string& commit,
                     const std::vector<Verdict>& verdicts) {
   const FileLock lock(path);
@@ -160,7 +161,7 @@ int check_command(const std::vector<std::string>& arguments) {
   const std::string because = reason_of(line.flag("because").value_or(""));
   if (blesses != line.has("because") || (blesses && because.empty()))
     throw std::invalid_argument(
-        "--bless and --because TEXT belong together: what is expected has a reason");
+        "--bless and --because TEXT belong together: every expectation has a reason");
   const std::string& folder = line.arguments.front();
   Places places;
   places.reserve(folder + "/expected.csv", "what this command reads");
@@ -169,7 +170,7 @@ int check_command(const std::vector<std::string>& arguments) {
   std::string commit;
   if (history) {
     places.add("--history", *history, history_begin);
-    history_in(*history);  // it throws now where it is none
+    history_in(*history);  // throws now if it is not a history
     commit = commit_of(folder);
   }
   const std::string title = title_of_folder(folder);

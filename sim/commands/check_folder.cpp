@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file that a cell is of: "ring" of "ring/workers-8".
+// The file of a cell: "ring" of "ring/workers-8".
 std::string stem_of(const std::string& cell) {
   return cell.substr(0, cell.find('/'));
 }
@@ -38,9 +38,9 @@ std::vector<std::string> scenarios_in(const std::string& path) {
   return stems;
 }
 
-// The cell gets as many runs, in steps or flows, as it was blessed with, unless its options say so:
-// what is judged then does not depend on what `auto` is today. Files of before had one run, of
-// flows.
+// Simulates the cell with as many runs, in steps or flows, as it was blessed with, unless its
+// options say otherwise. The verdict then does not depend on what `auto` chooses today. Files from
+// before these notes had one run, of flows.
 void simulate_as_blessed(Scenario& scenario, const Notes& before) {
   if (const auto runs = before.find(noted_runs); !scenario.repeats) {
     scenario.repeats = 1;
@@ -55,11 +55,11 @@ void simulate_as_blessed(Scenario& scenario, const Notes& before) {
   scenario.fidelity = step ? Fidelity::step : Fidelity::flow;
   if (fidelity != before.end())
     return;
-  scenario.written["fidelity"] = "flow";  // as the option was then
+  scenario.written["fidelity"] = "flow";  // as the option was at that time
   scenario.written.erase("repeats");
 }
 
-// The notes that expected.csv has, by cell.
+// The notes in expected.csv, by cell.
 using NotesByCell = std::map<std::string, Notes>;
 
 NotesByCell notes_by_cell(const ExpectedFile& expected) {
@@ -70,7 +70,7 @@ NotesByCell notes_by_cell(const ExpectedFile& expected) {
   return notes;
 }
 
-// Without notes the cells are as their files say.
+// Without notes, cells are simulated as their files say.
 void add_cells(const std::string& stem, NotesByCell* notes, CheckFolder& folder) {
   const std::string path = folder.path + "/" + stem + ".cfg";
   const Sweep sweep = expand(parse_sections(path));
@@ -90,10 +90,12 @@ void add_cells(const std::string& stem, NotesByCell* notes, CheckFolder& folder)
   }
   if (folder.cells.size() > most_cells)
     throw std::invalid_argument(brief_path(folder.path) + ": more than " +
-                                std::to_string(most_cells) + " cells: allowed are so many");
+                                std::to_string(most_cells) +
+                                " cells: allowed are at most that many");
 }
 
-// A folder's cells by name, and in words by file: expected.csv may have many rows.
+// The cells of a folder by name, and sentences about them by file. Maps, because expected.csv may
+// have many rows.
 class CellsByName {
  public:
   explicit CellsByName(const CheckFolder& folder) {
@@ -111,7 +113,7 @@ class CellsByName {
     const auto found = cells_.find(name);
     return found == cells_.end() ? nullptr : found->second;
   }
-  // "there is no ring.cfg", or which cells it has.
+  // "there is no ring.cfg with cells", or which cells it has.
   std::string why_missing(const std::string& name) const {
     const auto found = there_.find(stem_of(name));
     return found == there_.end() ? "there is no " + stem_of(name) + ".cfg with cells"
@@ -159,7 +161,7 @@ std::vector<Verdict> judge(const CheckFolder& folder, const ExpectedFile& expect
   using enum Verdict::Kind;
   const CellsByName cells(folder);
   NotesByCell notes = notes_by_cell(expected);
-  std::set<std::string> seen, judged;  // cells
+  std::set<std::string> seen, judged;  // names of cells
   for (const Expectation& row : expected.rows) {
     const bool first = seen.insert(row.cell).second;
     if (row.is_judged())
@@ -190,7 +192,7 @@ std::vector<Verdict> judge(const CheckFolder& folder, const ExpectedFile& expect
            .expected = "notes only",
            .now = "there",
            .cause = {.kind = Cause::Kind::only_notes}},
-          "cells of which nothing is judged", "notes judge nothing: its rows of figures are gone");
+          "cells without judged rows", "its notes judge nothing: its rows of figures are gone");
   for (const std::string& file : folder.without_row)
     add({.kind = moved, .cell = file, .expected = "no such file", .now = "there"},
         "files without a row",

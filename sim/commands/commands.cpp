@@ -1,4 +1,4 @@
-// The commands and their own options, for main and for help. Options of scenarios are in
+// The commands and their own options, for main and for help. The options of scenarios are in
 // sim/options/.
 #include "sim/commands/commands.h"
 
@@ -21,7 +21,7 @@ const std::vector<Command>& commands() {
        .example = "gate",
        .flags =
            {{"against", "REF|FOLDER",
-             "also say what moved since a commit, or beside a folder's expected.csv or results",
+             "also say what moved since a commit, or against a folder's expected.csv or results",
              "It has one line for each cause, and what --bless has replaced since then",
              "--against origin/main"},
             {"github", "", "also print ::error lines, which GitHub shows in a pull request",
@@ -33,11 +33,11 @@ const std::vector<Command>& commands() {
             {"history", "FILE", "also append commit, cell, figure and value to this CSV file",
              "The command report draws it; a second run at a commit replaces its rows",
              "--history history.csv"},
-            {"bless", "", "what is now is expected from now on; needs --because",
+            {"bless", "", "expect the present figures from now on; needs --because",
              "It rewrites expected.csv and keeps the reason",
              "--bless --because 'a new network model'"},
             {"because", "TEXT", "why figures that moved are right, for --bless",
-             "The reason stands in expected.csv", "--bless --because 'a new network model'"}},
+             "The reason is kept in expected.csv", "--bless --because 'a new network model'"}},
        .also = {"json", "jobs", "limit-memory", "limit-seconds"},
        .run = check_command},
       {.name = "explain",
@@ -98,7 +98,7 @@ const std::vector<Command>& commands() {
                   "files there are left alone",
                   "--out results"},
                  {"trace", "",
-                  "also write each cell's trace as CSV and JSON, into --out; =FILE.json: that of a "
+                  "also write each cell's trace as CSV and JSON, into --out; =FILE.json: of a "
                   "single cell",
                   "The CSV has a row for each thing that a worker, a server or a node did; "
                   "ui.perfetto.dev opens the JSON",
@@ -107,13 +107,14 @@ const std::vector<Command>& commands() {
                   "Other simulators can be run on the same case", "--goal iteration.goal"},
                  {"chakra", "PATH",
                   "one iteration of a single cell as Chakra JSON, PATH.RANK.json for each worker",
-                  "What averages gradients can be read again as a model", "--chakra iteration"},
+                  "The files of averaged gradients can be read again as a model",
+                  "--chakra iteration"},
                  {"resume", "", "keep the cells that --out has already",
-                  "What was made by another build or from other files is simulated again",
+                  "Results of another build or of other files are simulated again",
                   "--out results --resume"},
                  {"html", "FILE", "also write a page with charts, for any browser, offline",
                   "The command validate takes it too", "--html page.html"},
-                 {"slurm", "TASKS", "submit the cells that --out has not as a job array of Slurm",
+                 {"slurm", "TASKS", "submit the cells that --out lacks as a job array of Slurm",
                   "The same command again submits what is missing, and at last prints the table",
                   "--out results --slurm 8"},
                  {"share", "I/N", "simulate only the I-th of N shares of the cells, into --out",
@@ -124,15 +125,15 @@ const std::vector<Command>& commands() {
                  {"jobs", "N", "processes at a time [all cores]",
                   "Each cell of a sweep is a process of its own", "--jobs 2"},
                  {"limit-memory", "BYTES", "of all processes together [half of the machine's]",
-                  "What an estimate says takes more is refused before it is built",
+                  "A cell that takes more, by an estimate, is refused before it is built",
                   "--limit-memory 4e9"},
                  {"limit-seconds", "S",
-                  "of each cell [3600]; what takes more, by an estimate, is refused",
-                  "They are seconds of one core, not simulated ones; repeats = auto has fewer runs "
-                  "where five take more",
+                  "of each cell [3600]; a cell that takes more, by an estimate, is refused",
+                  "They are seconds of one core, not simulated ones; repeats = auto makes fewer "
+                  "runs if five take more",
                   "--limit-seconds 600"},
                  {"limit-trace", "BYTES", "of each cell's --trace [1e9]",
-                  "What an estimate says is longer is refused before it is simulated",
+                  "A longer trace, by an estimate, is refused before the cell is simulated",
                   "--out results --trace --limit-trace 5e9"}},
        .also = {"md"},
        .run = run_command},
@@ -141,19 +142,19 @@ const std::vector<Command>& commands() {
        .sentence = "compare with measurements",
        .more = "It simulates the rows of measured.csv in each folder and prints the error of each",
        .example = "experiments/validation/mstopk-25gbe",
-       .flags = {{"max-error", "E", "end with 1 where the worst row's error is above this fraction",
-                  "An error is simulated over measured throughput, less 1", "--max-error 0.2"},
-                 {"max-median", "E",
-                  "end with 1 where half of a folder's rows, or of all, are further off than this",
-                  "The worst row says what can happen, the median what does", "--max-median 0.1"},
-                 {"baseline", "FILE",
-                  "end with 1 where a row or a median is further off than in this JSON of validate",
-                  "What validate --json printed before is such a file", "--baseline before.json"},
-                 {"worse-by", "X", "so much further off than in --baseline is as before [0.01]",
-                  "It is a fraction, as errors are", "--baseline before.json --worse-by 0.02"},
-                 {"min-tau", "T", "end with 1 where the ranking agrees less than this",
-                  "It is Kendall's tau, 1 where simulation ranks as measurement does",
-                  "--min-tau 0.7"}},
+       .flags =
+           {{"max-error", "E", "exit with 1 if the worst row's error is above this fraction",
+             "An error is simulated over measured throughput, less 1", "--max-error 0.2"},
+            {"max-median", "E",
+             "exit with 1 if the median error of a folder's rows, or of all, is above this",
+             "The worst row shows what can happen, the median what is usual", "--max-median 0.1"},
+            {"baseline", "FILE",
+             "exit with 1 if a row or a median is further off than in this JSON of validate",
+             "An earlier output of validate --json is such a file", "--baseline before.json"},
+            {"worse-by", "X", "how much further off than in --baseline counts as before [0.01]",
+             "It is a fraction, as errors are", "--baseline before.json --worse-by 0.02"},
+            {"min-tau", "T", "exit with 1 if the ranking agrees less than this",
+             "It is Kendall's tau, 1 if simulation ranks as measurement does", "--min-tau 0.7"}},
        .also = {"github", "junit", "md", "json", "html", "jobs", "limit-memory", "limit-seconds"},
        .run = validate_command},
   };
@@ -162,7 +163,8 @@ const std::vector<Command>& commands() {
 
 namespace {
 
-// Who knows --svg of `report` is not shown the names of all options of scenarios.
+// Refuses flags of other commands, such as --svg of `report`, without listing the names of all
+// options.
 void refuse_others_flags(const Command& own, const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (!argument.starts_with("--"))

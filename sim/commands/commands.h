@@ -13,29 +13,30 @@ namespace syncline {
 // An option of one command, like --out of run.
 struct CommandFlag {
   std::string name;
-  std::string value;     // what it takes, for --help; empty: nothing
-  std::string sentence;  // what it does
-  std::string more;      // a second sentence
+  std::string value;  // its name in --help; empty: the flag has none
+  std::string sentence;
+  std::string more;  // a second sentence
   std::string example;
-  bool value_is_optional = false;  // it takes one as --NAME=VALUE only
+  bool value_is_optional = false;  // a value only as --NAME=VALUE
 };
 
 struct Command {
   std::string name;
-  std::string arguments;  // for --help
+  std::string arguments;  // as --help shows them
   std::string sentence;
   std::string more;     // a second sentence
-  std::string example;  // arguments that work
+  std::string example;  // arguments of a command that works
   std::vector<CommandFlag> flags = {};
-  std::vector<std::string> also = {};  // words of flags that it takes, and another command explains
+  // Names of flags that it takes and that another command explains.
+  std::vector<std::string> also = {};
   int (*run)(const std::vector<std::string>& arguments);
 };
 const std::vector<Command>& commands();  // in the order of --help
 
-// The arguments of this command, with the flags that it takes. Throws as parse_command_line.
+// Parses this command's arguments, with the flags that it takes. Throws as parse_command_line.
 CommandLine command_line(const std::string& command, const std::vector<std::string>& arguments);
 
-// The sentence about a platform of ours is the first line of its opening comment, "name: sentence".
+// The sentence of a shipped platform: the first line of its opening comment is "name: sentence".
 std::string platform_sentence(const std::string& name);
 
 int platform_command(const std::vector<std::string>& arguments);

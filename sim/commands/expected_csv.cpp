@@ -20,7 +20,8 @@ namespace {
 
 const std::vector<std::string> columns{"cell",    "figure",  "expected", "tolerance", "at_least",
                                        "at_most", "because", "severity", "direction"};
-constexpr std::size_t columns_always = 7;  // the others are written where a row has them
+// The columns that are always written; the others only if a row has a value for them.
+constexpr std::size_t columns_always = 7;
 
 void require_known(const Expectation& row) {
   const std::vector<std::string> figures = judged_figures();
@@ -29,9 +30,8 @@ void require_known(const Expectation& row) {
     throw std::invalid_argument("no figure '" + brief(row.figure) + "': allowed are " +
                                 listed(figures));
   if (row.is_judged() && !is_figure)
-    throw std::invalid_argument(row.figure +
-                                " is only a note: allowed is it without tolerance, "
-                                "at_least and at_most");
+    throw std::invalid_argument(
+        row.figure + " is only a note: allowed are notes without tolerance, at_least and at_most");
   if (row.expected.empty() && !row.is_judged())
     throw std::invalid_argument(row.cell + ", " + row.figure +
                                 ": nothing is expected: allowed are expected with tolerance, "
@@ -39,12 +39,12 @@ void require_known(const Expectation& row) {
   if (row.tolerance && row.expected.empty())
     throw std::invalid_argument("tolerance without expected: allowed are both");
   if (row.at_least && row.at_most && *row.at_least > *row.at_most)
-    throw std::invalid_argument("at_least is more than at_most: nothing could be between them");
+    throw std::invalid_argument("at_least must not exceed at_most");
   if (row.only_worse && !row.tolerance)
     throw std::invalid_argument("direction = worse without tolerance: allowed are both");
   if (row.only_worse && !more_is_worse(row.figure))
     throw std::invalid_argument("direction = worse: neither more nor less " + row.figure +
-                                " is worse: allowed is it without direction");
+                                " is worse: allowed is no direction");
 }
 
 Expectation row_of(const std::vector<std::string>& names, const std::vector<std::string>& fields) {
@@ -85,7 +85,7 @@ Expectation row_of(const std::vector<std::string>& names, const std::vector<std:
   return row;
 }
 
-// Collects what the lines of an expected.csv say.
+// Collects the lines of an expected.csv.
 class ExpectedReader {
  public:
   explicit ExpectedReader(const std::string& path) : path_(path) {}
@@ -131,14 +131,14 @@ class ExpectedReader {
   std::string path_;
   ExpectedFile file_;
   std::vector<std::string> names_;
-  std::vector<std::string> comments_;  // above the next row
+  std::vector<std::string> comments_;  // those above the next row
   std::set<std::pair<std::string, std::string>> seen_;
 };
 
 }  // namespace
 
 std::string text_of_expected(const std::string& path) {
-  constexpr std::size_t most_bytes = 10'000'000;  // as read_lines allows
+  constexpr std::size_t most_bytes = 10'000'000;  // the limit of read_lines
   return text_of_file(path, most_bytes);
 }
 

@@ -50,8 +50,8 @@ std::string explain_buckets(const Setup& setup) {
 
 using Ranges = std::vector<BandwidthRange>;
 
-// Where compression is faster: `ways` have as many ranges, with limits on the same sides, of which
-// the least and the most are said.
+// Where compression is faster. All of `ways` have the same number of ranges, with limits on the
+// same sides; the text names the least and the greatest limit.
 std::string described(const std::vector<Ranges>& ways, const PlatformLink* link) {
   const auto limit = [&](std::size_t i, double BandwidthRange::*side) {
     std::set<double> factors;
@@ -86,8 +86,8 @@ std::string described(const std::vector<Ranges>& ways, const PlatformLink* link)
   return text;
 }
 
-// Of a cost table that is a range: between its ends if both say the same but for numbers, else
-// each.
+// For a cost table that is a range: between its ends if their texts differ in numbers only, else
+// separately for each end.
 std::string described(const BreakEven& even, Ranges BreakEven::*which, const PlatformLink* link) {
   const auto alike = [](const Ranges& a, const Ranges& b) {
     return std::ranges::equal(a, b, [](const BandwidthRange& one, const BandwidthRange& other) {
@@ -106,7 +106,7 @@ std::string described(const BreakEven& even, Ranges BreakEven::*which, const Pla
          "at the slow end " + described({ways[2]}, link);
 }
 
-// At which bandwidths compression is faster than none.
+// The bandwidths at which compression is faster than none.
 std::string explain_break_even(const Setup& setup, Routes& routes, const Averaging& averaging) {
   const BreakEven& even = *averaging.even;
   const PlatformLink* busiest = nullptr;
@@ -150,11 +150,11 @@ std::string explain_links(const Setup& setup, Routes& routes, const std::vector<
     const LinkLoad& load = loads[i];
     const PlatformLink& link = routes.links()[static_cast<std::size_t>(load.link)];
     const std::string gap(28 - std::min<std::size_t>(28, link.name.size()), ' ');
-    text +=
-        fmt::format("  {}{} {:14.0f} B / {:.4g} B/s = {:.6f} s{}{}\n", link.name, gap,
-                    load.binding_bytes, link.bandwidth.most_Bps(), load.seconds,
-                    link.fatpipe ? ", from one rank to another: it limits each flow by itself" : "",
-                    link.bandwidth.is_constant() ? "" : ", at the most that its profile has");
+    text += fmt::format(
+        "  {}{} {:14.0f} B / {:.4g} B/s = {:.6f} s{}{}\n", link.name, gap, load.binding_bytes,
+        link.bandwidth.most_Bps(), load.seconds,
+        link.fatpipe ? ", from one rank to another: it limits each flow by itself" : "",
+        link.bandwidth.is_constant() ? "" : ", at the highest bandwidth of its profile");
   }
   if (setup.traffic.partners == Schedule::Partners::aggregators)
     text += "  and what nodes and servers send each other, which depends on the run\n";
@@ -163,14 +163,14 @@ std::string explain_links(const Setup& setup, Routes& routes, const std::vector<
   return text;
 }
 
-// "bucket after bucket", or "unit after unit".
+// The line "bucket after bucket" or "unit after unit".
 std::string explain_iteration(const Setup& setup, const Averaging& averaging) {
   const std::string what =
       setup.shards ? "  unit after unit              " : "  bucket after bucket          ";
   if (!averaging.iteration_s)
     return what +
-           "not known: what workers do differs from round to round (`round` of a schedule says "
-           "after how many iterations they do the same)\n";
+           "not known: workers do not do the same in every round (a schedule's `round` is the "
+           "number of iterations after which they repeat)\n";
   return fmt::format("  without overlap              {:.6f}\n", *averaging.without_overlap_s) +
          what +
          fmt::format("{:.6f}{}{}\n", *averaging.iteration_s,
@@ -180,7 +180,7 @@ std::string explain_iteration(const Setup& setup, const Averaging& averaging) {
                          : ", with links shared as by network = exact");
 }
 
-// The same where workers hold shards.
+// As explain_averaging(), where workers hold shards.
 std::string explain_shards(const Setup& setup, const Averaging& averaging) {
   std::string text;
   const auto add = [&](const char* what, const ExchangeTime& sum) {
@@ -195,12 +195,11 @@ std::string explain_shards(const Setup& setup, const Averaging& averaging) {
   return text;
 }
 
-// It tells how long averaging takes alone, and a whole iteration.
+// How long averaging takes alone, and how long a whole iteration takes.
 std::string explain_averaging(const Setup& setup, Routes& routes) {
   const std::optional<Averaging> known = averaging(setup, routes);
   if (!known)
-    return "  exchange of all buckets      not known: the platform's profiles change what it "
-           "takes\n";
+    return "  exchange of all buckets      not known: the platform's profiles change its time\n";
   if (setup.shards)
     return explain_shards(setup, *known) + explain_iteration(setup, *known);
   const ExchangeTime& sum = known->exchange;
@@ -219,7 +218,7 @@ std::string explain_averaging(const Setup& setup, Routes& routes) {
   return text + (known->even ? explain_break_even(setup, routes, *known) : "");
 }
 
-// Lower bounds for every schedule, and how long the exchange alone takes, without simulating.
+// Lower bounds for every schedule, and the time of the exchange alone, without simulating.
 std::string explain_bounds(const Setup& setup, Routes& routes) {
   const std::vector<LinkLoad> loads = link_loads(setup, routes);
   const LowerBounds bounds = lower_bounds(setup, routes, loads);
@@ -230,7 +229,7 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
                       bounds.compute_s);
   text += fmt::format("  busiest link                 {:.6f}{}\n", bounds.link_s,
                       !loads.empty() && bounds.link_s < loads.front().seconds
-                          ? ", where those go ahead whom it slows least"
+                          ? ", if the workers that it slows least go ahead"
                           : "");
   if (bounds.server_s > 0)
     text += fmt::format(

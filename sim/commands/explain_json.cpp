@@ -1,4 +1,4 @@
-// The document that `explain --json` prints of a scenario.
+// The document that `explain --json` prints for a scenario.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -40,7 +40,7 @@ Json buckets_json(const Setup& setup) {
   return buckets;
 }
 
-// The busiest first.
+// The busiest link first.
 Json links_json(const Routes& routes, const std::vector<LinkLoad>& loads) {
   Json all = Json::array();
   for (const LinkLoad& load : loads) {
@@ -55,7 +55,7 @@ Json links_json(const Routes& routes, const std::vector<LinkLoad>& loads) {
   return all;
 }
 
-// Compression is faster within these factors of the bandwidths; null: no limit on that side.
+// The factors of bandwidth within which compression is faster; null: no limit on that side.
 Json ranges_json(const std::vector<BandwidthRange>& faster) {
   const auto limit = [](double factor) { return factor > 0 ? Json(factor) : Json(nullptr); };
   Json ranges = Json::array();
@@ -73,7 +73,7 @@ Json break_even_json(const Averaging& averaging) {
     to["faster_with_overlap"] = one.known ? ranges_json(one.with_overlap) : Json(nullptr);
   };
   add(json, even);
-  json["at_fast_end"] = json["at_slow_end"] = nullptr;  // of the cost table, if it is a range
+  json["at_fast_end"] = json["at_slow_end"] = nullptr;  // ends of the cost table, if it is a range
   if (!even.ends.empty()) {
     add(json["at_fast_end"], even.ends.front());
     add(json["at_slow_end"], even.ends.back());

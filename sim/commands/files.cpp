@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The path that a flag has; empty: it is not there.
+// A flag's path; empty: the flag is not given.
 std::string path_of(const CommandLine& line, const std::string& flag, const char* of) {
   const std::string path = line.flag(flag).value_or("");
   if (path.empty() && line.has(flag))
@@ -21,7 +21,7 @@ std::string path_of(const CommandLine& line, const std::string& flag, const char
   return path;
 }
 
-// "c/ring.cfg" of "c/ring.cfg:3: ...", where that is a file.
+// "c/ring.cfg" of "c/ring.cfg:3: ...", if that is a file.
 std::string file_of_error(const std::string& error) {
   const std::string path = error.substr(0, error.find(':'));
   std::error_code none;

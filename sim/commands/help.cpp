@@ -1,5 +1,5 @@
-// `syncline help WORD`, from what is registered: nothing here names a schedule, an exchange, a
-// compressor or an option.
+// `syncline help WORD`, from the registries: this file names no schedule, exchange, compressor or
+// option.
 #include "sim/commands/help.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ namespace {
 
 using Meanings = std::map<std::string, std::vector<Meaning>>;
 
-// What else people call it.
+// Other words for known ones.
 const std::map<std::string, std::string> same_words{{"checkpointing", "recompute"},
                                                     {"demo", "dct-topk"},
                                                     {"devices", "device"},
@@ -50,7 +50,8 @@ std::string as_sentence(std::string text) {
   return text.back() == '.' ? text : text + ".";
 }
 
-// Computation is that of a measured device, unless `given` says otherwise.
+// A whole command: adds a platform, a model and a measured device's throughput unless `given` has
+// them.
 std::string example_of(const std::string& given) {
   std::string command = "syncline explain";
   const auto has = [&](const std::string& option) {
@@ -116,7 +117,7 @@ void add_options(Meanings& all) {
   const std::map<std::string, OwnOption> own = own_options();
   for (const Option& option : scenario_options()) {
     if (own.contains(option.name) && option.more.empty())
-      continue;  // registered things explain theirs
+      continue;  // registered things explain their own options
     std::vector<std::string> sentences{as_sentence(option.sentence), as_sentence(option.more)};
     if (!option.allowed.empty())
       sentences.push_back(
@@ -211,18 +212,19 @@ void add_platform_words(Meanings& all) {
 void add_devices(Meanings& all) {
   for (const std::string& name : names_in("kernels/profiles", ".csv")) {
     const CostTable table = read_cost_table(data_root() + "/kernels/profiles/" + name + ".csv");
-    all[name].push_back({"a cost table",
-                         {"Seconds of compressing on " + table.about("device") + ", " +
-                              table.about("provenance") + ".",
-                          "Given as device, it prices what a compressor makes and reads."},
-                         example_of("--compressor topk --device " + name)});
+    all[name].push_back(
+        {"a cost table",
+         {"Seconds of compressing on " + table.about("device") + ", " + table.about("provenance") +
+              ".",
+          "Given as device, it prices the messages that a compressor makes and reads."},
+         example_of("--compressor topk --device " + name)});
   }
   for (const Device& device : known_devices())
     all[device.name].push_back(
         {"a device",
          {"Its peaks are " + described(device) + ".",
-          "It is what a host's property device names, or the option device; with efficiency its "
-          "peak counts, and what training keeps has to fit into its memory."},
+          "A host's property device names it, or the option device; with efficiency its peak "
+          "counts, and what training keeps has to fit into its memory."},
          "syncline list devices"});
   std::map<std::string, std::vector<std::string>> measured;  // models, by device
   const Csv csv = read_csv(data_root() + "/models/throughput.csv");
@@ -234,7 +236,7 @@ void add_devices(Meanings& all) {
         {"a device",
          {fmt::format("Its measured throughput is in models/throughput.csv for {}.",
                       fmt::join(models, ", ")),
-          "It is what a host's property device names, or the option device."},
+          "A host's property device names it, or the option device."},
          "syncline list throughputs"});
 }
 
@@ -273,7 +275,7 @@ std::string with_default(const std::string& sentence, const std::string& fallbac
 }
 
 // The meaning of an option, and its default. If several things have a parameter of this name with
-// different meanings: a line for each meaning.
+// different meanings, a line for each meaning.
 std::vector<std::string> option_lines(const Option& option) {
   std::map<std::string, std::vector<std::string>> owners;  // by meaning
   const auto add = [&](const auto& entries) {
@@ -365,7 +367,7 @@ int help_command(const std::vector<std::string>& arguments) {
   if (const auto same = same_words.find(lower(word));
       found == meanings().end() && same != same_words.end())
     found = meanings().find(same->second);
-  if (found == meanings().end())  // written as people do: diloco, Worker
+  if (found == meanings().end())  // in capitals or not: diloco, Worker
     found = std::ranges::find_if(
         meanings(), [&](const auto& known) { return lower(known.first) == lower(word); });
   if (found == meanings().end()) {

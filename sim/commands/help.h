@@ -1,4 +1,4 @@
-// Every word that a user may ask about, and what `syncline help WORD` answers.
+// Every word that a user may ask about, and the answers of `syncline help WORD`.
 #pragma once
 
 #include <map>
@@ -14,10 +14,10 @@ struct Meaning {
   std::string paper = {};              // empty: none
 };
 
-// By word; one that stands for several things has several meanings.
+// By word; a word for several things has several meanings.
 const std::map<std::string, std::vector<Meaning>>& meanings();
 
-// --help.
+// Prints the text of --help.
 void print_help();
 
 }  // namespace syncline

@@ -19,7 +19,7 @@ History read_history(const std::string& path) {
   read_csv_lines(path, CsvFields::quoted, [&](const CsvLine& line) {
     using Kind = CsvLine::Kind;
     if (line.kind == Kind::columns && line.text + "\n" != history_begin)
-      throw std::invalid_argument("no such file of check --history: allowed are the columns " +
+      throw std::invalid_argument("not a file of check --history: allowed are the columns " +
                                   trimmed(history_begin));
     if (line.kind != Kind::row)
       return;

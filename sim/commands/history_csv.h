@@ -1,4 +1,4 @@
-// The file of `check --history`: commit,cell,figure,value, a row for each.
+// The file of `check --history`: a row commit,cell,figure,value for each figure.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace syncline {
 
-// Every such file begins so, and nobody else's is replaced.
+// The beginning of every such file: no other file is replaced.
 extern const std::string history_begin;
 
 // Throws std::runtime_error, "path:line: ...".

@@ -91,7 +91,7 @@ Entries throughputs() {
   return entries;
 }
 
-// Those of platforms/devices.csv, then cost tables: `device` takes either.
+// First the devices of platforms/devices.csv, then cost tables: the option `device` takes either.
 Entries devices() {
   Entries entries;
   for (const Device& device : known_devices())

@@ -1,4 +1,4 @@
-// The command platform: what a platform in words is, as a file to edit.
+// The command platform: prints a platform in words as a file to edit.
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>

@@ -38,10 +38,10 @@ constexpr std::uintmax_t most_result_bytes = 20'000'000;
 struct Folder {
   std::vector<Result> results;
   std::vector<std::string> names;   // of their cells
-  std::vector<std::string> others;  // names of files that hold no result of ours
+  std::vector<std::string> others;  // names of files without a whole result
 };
 
-// The number at the beginning, which is taken off it; none where no digit is.
+// Reads the number at the beginning and removes it from the text; none if there is no digit.
 std::optional<double> taken_number(std::string_view& text) {
   if (text.empty() || text[0] < '0' || text[0] > '9')
     return std::nullopt;
@@ -51,8 +51,7 @@ std::optional<double> taken_number(std::string_view& text) {
   return number;
 }
 
-// Whether one name is before another with their numbers as numbers: 4 workers before 32, and a
-// factor of 0.25 before one of 0.5.
+// Orders names with their numbers as numbers: 4 workers before 32, a factor of 0.25 before 0.5.
 bool comes_before(std::string_view a, std::string_view b) {
   const std::pair whole{a, b};
   while (!a.empty() && !b.empty()) {
@@ -95,12 +94,12 @@ Folder read_folder(const std::string& path) {
       folder.names.push_back(printable(fs::path(name).stem()));
     } else
       throw std::runtime_error(brief_path(path) + ": more than " + std::to_string(most_cells) +
-                               " results: allowed are as many as a sweep has");
+                               " results: allowed are as many as a sweep may have");
   }
   return folder;
 }
 
-// "results: 2 files are left out, which hold no result of this version: a.json, b.json".
+// "results: 2 files are left out, which hold no whole result of this version: a.json, b.json".
 std::string left_out(const std::string& path, const std::vector<std::string>& names) {
   constexpr std::size_t most_named = 10;
   std::string text = fmt::format(
@@ -114,7 +113,7 @@ std::string left_out(const std::string& path, const std::vector<std::string>& na
   return text;
 }
 
-// Says which cells of the sweep the folder has not.
+// Notes which cells of the sweep have no result in the folder.
 void note_missing_cells(const std::string& folder, const std::vector<Result>& results,
                         Findings& findings) {
   try {
@@ -127,7 +126,7 @@ void note_missing_cells(const std::string& folder, const std::vector<Result>& re
   }
 }
 
-// Returns a line that says where it is; empty where no table is asked for.
+// Writes the table. Returns a line that says where it is; empty if no table is asked for.
 std::string write_table(const std::string& path, const std::vector<Result>& results) {
   if (path.empty())
     return "";
@@ -135,7 +134,7 @@ std::string write_table(const std::string& path, const std::vector<Result>& resu
   return "table: " + printable(path) + "\n";
 }
 
-// Figures over commits, of the file that check --history keeps.
+// Reports figures over commits, from a file of check --history.
 int report_history(const std::string& path, const CommandLine& line) {
   for (const std::string flag : {"html", "md", "csv"})
     if (line.has(flag))
@@ -168,8 +167,8 @@ int report_history(const std::string& path, const CommandLine& line) {
   return 0;
 }
 
-// What is asked for of best-of here stands in place of what the sweep said. The order in which its
-// seeds were listed is not known: the least choose.
+// Replaces the sweep's best-of by the best-of given to this command. The order in which the sweep
+// listed its seeds is not known, so the smallest seeds choose.
 std::vector<Result> chosen_by(const GivenOptions& given, std::vector<Result> results) {
   if (given.empty())
     return results;
@@ -197,8 +196,8 @@ std::vector<Result> chosen_by(const GivenOptions& given, std::vector<Result> res
   return results;
 }
 
-// The only options of scenarios that it takes are those of best-of, which decide nothing that was
-// simulated.
+// Whether there is one argument and, of the options of scenarios, only those of best-of: they
+// change nothing that was simulated.
 bool takes(const CommandLine& line) {
   const bool chooses = line.options.contains("best-of");
   return line.arguments.size() == 1 && std::ranges::all_of(line.options, [&](const auto& option) {

@@ -18,13 +18,13 @@ Json or_null(const std::optional<double>& number) {
   return number ? Json(*number) : Json(nullptr);
 }
 
-// A pooled result: the names of its cells, its figures, and the least and the most of each that is
-// a number and differs between them.
+// A pooled result: the names of its cells, its figures, and the least and the greatest value of
+// each figure that is a number and differs between the cells.
 Json pooled_json(const Result& result, const std::vector<std::string>& cells) {
   Json least = Json::object(), most = Json::object();
   for (const Figure& figure : figure_rows())
     if (const auto band = band_of(figure.name, result)) {
-      least[figure.name] = band->least;  // null where it is not finite
+      least[figure.name] = band->least;  // null if it is not finite
       most[figure.name] = band->most;
     }
   return {{"cells", cells},

@@ -15,25 +15,25 @@ namespace syncline {
 class Routes;
 struct Setup;
 
-// {cells: [{cell, result}], ranking: {sentences, fastest_first}, left_out, missing}; one name for
-// each result. `without` says which cells the ranking is without. Where seeds are repetitions, or
-// one of several cells was chosen, the ranking is of what the pool makes of them, and has that:
-// {notes, pooled: [{cells, figures, least, most}]}.
+// {cells: [{cell, result}], ranking: {sentences, fastest_first}, left_out, missing}, with one name
+// for each result. `without` says which cells are not in the ranking. If cells that differ in their
+// seed were pooled, or one of several cells was chosen, the ranking is of the pool's cells and also
+// has {notes, pooled: [{cells, figures, least, most}]}.
 nlohmann::ordered_json results_json(const std::vector<Result>& results,
                                     const std::vector<std::string>& names, const Pool& pool,
                                     const std::vector<std::string>& left_out,
                                     const std::vector<std::string>& missing,
                                     const std::string& without = "");
 
-// Numbers are numbers, and null where there are none.
+// Unknown numbers are null.
 nlohmann::ordered_json verdicts_json(const std::vector<Verdict>& verdicts);
 // {base, note, verdicts, replaced}.
 nlohmann::ordered_json against_json(const BaseComparison& against);
 
-// What `explain --json` says of a scenario.
+// The document of `explain --json` for a scenario.
 nlohmann::ordered_json explained(const Setup& setup, Routes& routes);
 
-// One document on stdout.
+// Prints one document to stdout.
 void print_json(const nlohmann::ordered_json& document);
 
 }  // namespace syncline

@@ -30,18 +30,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A command line, read.
+// A parsed command line.
 struct Request {
   Limits limits;
   Sweep sweep;
   int jobs = 1;
-  Exports exports;  // of a single cell
+  Exports exports;  // files of a single cell
   bool slurm = false;
   Share share;
-  bool keeps = false;   // what cells leave, in the folder of --out
-  bool traces = false;  // every cell's, there
+  bool keeps = false;   // keeps the cells' files in the folder of --out
+  bool traces = false;  // keeps every cell's trace there
   bool resumes = false;
-  bool is_part = false;  // of a sweep, beside other processes
+  bool is_part = false;  // of a sweep: other processes simulate the rest
   bool json = false;
 };
 
@@ -55,7 +55,7 @@ void refuse_flags_that_do_not_fit(const CommandLine& line, const Request& reques
   for (const std::string flag : {"share", "html", "md", "json"})
     if (request.slurm && line.has(flag))
       throw std::invalid_argument("--" + flag + " with --slurm: allowed is one of them at a time");
-  if (line.flag("out") == "")  // it would be the folder of all, /
+  if (line.flag("out") == "")  // files would be written into /
     throw std::invalid_argument("--out is empty: allowed is the path of a folder");
 }
 
@@ -73,7 +73,7 @@ SweepCell cell_to_simulate(const Scenario& scenario, const std::string& path,
   return cell;
 }
 
-// What cells read and leave is not for other flags.
+// Reserves the files that cells read and write, so that no other flag names them.
 void reserve_files_of_cells(const CommandLine& line, const Request& request, Places& places) {
   for (const std::string& path : line.arguments)
     places.reserve(path, "what this command reads");
@@ -111,7 +111,7 @@ Request request_of(const CommandLine& line, Places& places) {
   return request;
 }
 
-// A cell of this process's share, and what has become of it.
+// A cell of this process's share, with its result or error.
 struct RunCell {
   std::size_t number = 0;  // in the sweep
   std::string name;
@@ -125,13 +125,13 @@ std::optional<Result> finished_result(const SweepCell& cell) {
   return result && is_finished(cell, *result) ? std::move(result) : std::nullopt;
 }
 
-// Throws if a file that the cell will leave in --out is there and not a run's.
+// Throws if a file that the cell will write into --out exists and was not written by `run`.
 void require_files_of_cell_to_be_ours(const SweepCell& cell, const OutFolder& out) {
   for (const std::string& file : cell.kept_files())
     out.require_ours(fs::path(file).filename());
 }
 
-// The cells of this share; with --resume those that are finished have their result.
+// The cells of this share; with --resume, the finished ones have their results.
 std::vector<RunCell> cells_of(const Request& request, const OutFolder& out) {
   if (request.keeps)
     out.require_ours("results.csv");
@@ -158,8 +158,8 @@ std::vector<CellOptions> cells_in(const Sweep& sweep) {
   return cells;
 }
 
-// The table has the whole sweep, so that whoever reads the folder knows what is missing. A share
-// leaves none: others write there, too.
+// Writes the table with all cells of the sweep, so that readers of the folder know what is missing.
+// A share writes none, because other processes write there too.
 void write_results(const std::vector<Result>& results, const Request& request,
                    const OutFolder& out) {
   if (request.keeps && !request.is_part)
@@ -176,8 +176,8 @@ std::vector<Result> results_of(const std::vector<RunCell>& cells) {
   return results;
 }
 
-// Simulates the cells without a result. True: it was interrupted before it had them all. The table
-// is there as soon as the first result is: a run may be killed.
+// Simulates the cells without a result. Returns true if it was interrupted before it had all.
+// Writes the table as soon as there is one result, because a run may be killed.
 bool simulate_missing(std::vector<RunCell>& cells, const std::vector<RunCell*>& missing,
                       const Request& request, const OutFolder& out) {
   std::vector<SweepCell> to_simulate;
@@ -194,7 +194,7 @@ bool simulate_missing(std::vector<RunCell>& cells, const std::vector<RunCell*>& 
     });
     return false;
   } catch (const Interrupted&) {
-    if (request.keeps)  // maybe written, and not yet said
+    if (request.keeps)  // some may be written but not yet reported
       for (RunCell* cell : missing)
         if (auto finished = finished_result(cell->cell))
           cell->result = std::move(finished);
@@ -206,8 +206,8 @@ struct Outcomes {
   std::vector<Result> results;
   std::vector<std::string> names;   // of their cells
   std::vector<std::string> errors;  // of cells without a result
-  std::string interrupted;          // how many cells it cost; empty: it was not
-  std::string without;              // which cells of the sweep; empty: none
+  std::string interrupted;          // says how many cells are missing; empty: not interrupted
+  std::string without;              // the cells of the sweep without a result; empty: none
 };
 
 Outcomes outcomes_of(std::vector<RunCell>& cells, bool interrupted, bool keeps) {
@@ -239,7 +239,7 @@ void print_comparison(const Pool& pool, const std::vector<std::string>& swept,
     std::puts(sentence.c_str());
 }
 
-// Prints what there is, and writes its report. Returns the exit code.
+// Prints the results and writes their report. Returns the exit code.
 int present(const Outcomes& outcomes, const Request& request, const ReportFiles& files) {
   const Sweep& sweep = request.sweep;
   int code = print_left_out(sweep, outcomes.errors);
@@ -282,7 +282,7 @@ int run_command(const std::vector<std::string>& arguments) {
   const OutFolder out(line.flag("out").value_or(""), request.is_part);
   std::vector<RunCell> cells = cells_of(request, out);
   std::vector<RunCell*> missing;
-  std::vector<std::size_t> numbers;  // of these
+  std::vector<std::size_t> numbers;  // of the missing cells
   for (RunCell& cell : cells)
     if (!cell.result) {
       missing.push_back(&cell);

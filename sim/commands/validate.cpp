@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A validation folder itself, or every one directly below.
+// The folder itself, if it is a validation folder, else all validation folders directly below it.
 std::vector<std::string> folders_in(const std::string& written) {
   if (written.empty())
     throw std::invalid_argument("an empty name: allowed are folders");
@@ -47,7 +47,7 @@ void print_summary(const std::string& name, const std::vector<ValidationRow>& ro
               100 * figures.median_error, 100 * figures.worst_error, figures.tau);
 }
 
-// Prints how far those are off who simulate nothing.
+// Prints the error of those who assume perfect scaling and simulate nothing.
 void print_perfect(const std::string& of, const std::vector<ValidationRow>& rows) {
   const double error = agreement(rows).perfect_median_error;
   const std::string shown = error > 100 ? "more than 10000%, where hardly anything computes"
@@ -55,7 +55,7 @@ void print_perfect(const std::string& of, const std::vector<ValidationRow>& rows
   std::printf("perfect scaling alone%s: median %s\n", of.c_str(), shown.c_str());
 }
 
-// Fitted rows are no test.
+// Fitted rows are not judged.
 double judged_error(const ValidationRow& row) {
   return row.fit ? -1 : std::abs(row.error());
 }
@@ -106,7 +106,7 @@ std::vector<ValidationFolder> folders_of(const CommandLine& line) {
   return folders;
 }
 
-// Takes rows that were not simulated out of their folders, and returns how many there were.
+// Removes rows that were not simulated from their folders, and returns how many there were.
 std::size_t take_unfinished(const std::vector<CellResult>& simulated,
                             std::vector<ValidationFolder>& folders) {
   std::size_t cell = 0;
@@ -120,8 +120,9 @@ std::size_t take_unfinished(const std::vector<CellResult>& simulated,
       simulated, [](const CellResult& own) { return !own.result && own.error.empty(); }));
 }
 
-// Simulates the rows of all folders and notes in each what came out. Returns the results in their
-// order. If it was interrupted, `interrupted` says how many rows that cost, which are taken out.
+// Simulates the rows of all folders and stores the figures in the rows. Returns the results in the
+// order of the rows. If it is interrupted, removes the missing rows and sets `interrupted` to a
+// sentence about them.
 std::vector<Result> simulate_cells(std::vector<ValidationFolder>& folders, const CommandLine& line,
                                    std::string& interrupted) {
   std::vector<SweepCell> cells;
@@ -149,8 +150,8 @@ std::vector<Result> simulate_cells(std::vector<ValidationFolder>& folders, const
         throw std::runtime_error(folder.path + ", row " + row.label + ": " + cell.error);
       const Figures& figures = cell.result->figures;
       row.simulated = figures.throughput_samples_per_s;
-      // A worker alone would take the whole step of an optimizer that is sharded, as none of many
-      // does: perfect scaling is theirs without a network.
+      // With a sharded optimizer, a worker alone would take the whole step, which none of many
+      // workers does. Perfect scaling is then the workers' own speed without a network.
       row.perfect = scenario.schedule->sharding == nullptr
                         ? row.simulated / figures.scaling_efficiency
                         : row.simulated * figures.iteration_mean_s / figures.compute_s;
@@ -180,8 +181,8 @@ void print_text(const std::vector<ValidationFolder>& folders,
 struct Validated {
   std::vector<ValidationFolder> folders;
   Findings findings;
-  std::vector<Verdict> verdicts;  // none where it was interrupted
-  std::string interrupted;        // how many rows that cost; empty: it was not
+  std::vector<Verdict> verdicts;  // none if it was interrupted
+  std::string interrupted;        // says how many rows are missing; empty: not interrupted
 };
 
 void print_document(const Validated& all) {
@@ -198,7 +199,7 @@ void print_document(const Validated& all) {
               {"missing", missing}});
 }
 
-// Prints the rows that are finished, of which nothing is judged. Returns the exit code.
+// Prints the finished rows and judges none. Returns the exit code.
 int print_unfinished(const CommandLine& line, const std::string& title, const Validated& all) {
   write_gate_error(line, title, all.interrupted);
   if (line.has("json"))
@@ -236,7 +237,7 @@ int validate_command(const std::vector<std::string>& arguments) {
   places.reserve(line.flag("baseline").value_or(""), "what this command reads");
   check_gate_files(line, places);
   CommandLine page = line;
-  page.flags.erase("md");  // it is the gate's
+  page.flags.erase("md");  // --md is a file of the gate here
   const ReportFiles files = report_files(page, places);
   const std::string title = "syncline validate";
   Validated all = gated(line, title, [&] { return validated(line); });

@@ -27,13 +27,13 @@ std::string last_part(const std::string& path) {
                            ": no baseline: allowed is the document of an earlier validate");
 }
 
-// A verdict on one number, which may be `most`, or must be `least`.
+// A verdict on one number, which must be at most `most` or at least `least`.
 struct Bounded {
   std::string cell;
   std::string figure;
   double got = 0;
   std::optional<double> most, least;
-  std::string shown;  // what there is, in words
+  std::string shown;  // the number in words; empty: the number itself
   std::optional<double> before = {};
 
   Verdict verdict() const {
@@ -58,14 +58,14 @@ struct Bounded {
   }
 };
 
-// With where it is about: GitHub shows it there.
+// Adds file and line, where GitHub shows the verdict.
 Verdict at(Verdict verdict, const ValidationFolder& folder, int line = 0) {
   verdict.file = folder.csv();
   verdict.line = line;
   return verdict;
 }
 
-// Fitted rows are no test.
+// All rows but the fitted ones.
 std::vector<const ValidationRow*> judged_rows(const ValidationFolder& folder) {
   std::vector<const ValidationRow*> rows;
   for (const ValidationRow& row : folder.rows)
@@ -87,8 +87,8 @@ Verdict verdict_on_worst(const ValidationFolder& folder, const std::string& cell
             worst.line);
 }
 
-// The rows of a baseline as a folder has them, so that medians are made of them in the same way: an
-// error e is 1 + e simulated where 1 was measured.
+// The rows of a baseline as rows of a folder, so that their medians are computed in the same way:
+// an error e becomes 1 measured and 1 + e simulated.
 std::vector<ValidationRow> as_rows(const ValidationBaseline& baseline, const std::string& folder) {
   std::vector<ValidationRow> rows;
   for (const ValidationBaseline::Row& row : baseline.rows)
@@ -113,7 +113,7 @@ Verdict not_there(const std::string& cell, const std::string& figure, const std:
   return verdict;
 }
 
-// Each row against the row of its name; of several that are called alike, in their order.
+// Judges each row by the baseline's row of the same name; rows with equal names in their order.
 void judge_rows(const ValidationFolder& folder, const ValidationGate& gate,
                 std::vector<Verdict>& verdicts) {
   const std::string name = name_of(folder);
@@ -122,7 +122,7 @@ void judge_rows(const ValidationFolder& folder, const ValidationGate& gate,
     const auto old = std::ranges::find(before, row->label, &ValidationRow::label);
     if (old == before.end()) {
       verdicts.push_back(
-          at(not_there(name, row->label, "no such row", "there", "rows that the baseline has not"),
+          at(not_there(name, row->label, "no such row", "there", "rows that the baseline lacks"),
              folder, row->line));
       continue;
     }
@@ -170,7 +170,7 @@ void judge_baseline(const std::vector<ValidationFolder>& folders, const Validati
         std::ranges::find(gone, row.folder) == gone.end()) {
       gone.push_back(row.folder);
       verdicts.push_back(not_there(row.folder, "", "a folder", "missing",
-                                   "folders of the baseline that are not looked at"));
+                                   "folders of the baseline that are not validated"));
     }
 }
 
@@ -240,7 +240,7 @@ std::vector<Verdict> judge(const std::vector<ValidationFolder>& folders,
       verdicts.push_back(
           at(Bounded{cell, "median error", figures.median_error, gate.max_median, {}, ""}.verdict(),
              folder));
-    if (gate.min_tau && figures.rows > 1)  // one row has no order
+    if (gate.min_tau && figures.rows > 1)  // a single row has no order
       verdicts.push_back(
           at(Bounded{cell, "Kendall's tau", figures.tau, {}, gate.min_tau, ""}.verdict(), folder));
   }

@@ -1,5 +1,5 @@
-// The gate of `validate`: bounds of errors, and a baseline that no row, no folder and no median may
-// be further off than.
+// The gate of `validate`: limits of errors, and a baseline whose errors no row, no folder's median
+// and no median of all rows may exceed.
 #pragma once
 
 #include <map>
@@ -13,10 +13,10 @@
 
 namespace syncline {
 
-// What `validate --json` has said before.
+// The rows of an earlier `validate --json`.
 struct ValidationBaseline {
   struct Row {
-    std::string folder;  // its name, without where it is
+    std::string folder;  // its name without the path
     std::string label;
     double error = 0;
   };
@@ -28,16 +28,16 @@ struct ValidationGate {
   std::optional<double> max_median;  // of every folder, and of all rows
   std::optional<double> min_tau;     // of every folder
   std::optional<ValidationBaseline> baseline;
-  double worse_by = 0.01;  // so much further off is as before
+  double worse_by = 0.01;  // an error larger by up to this counts as no worse
 };
 
-// Throws std::runtime_error, one line, where the file is none.
+// Throws std::runtime_error, one line, if the file is not such a document.
 ValidationBaseline read_baseline(const std::string& path);
 
 // Throws one line, before anything is simulated.
 ValidationGate validation_gate(const CommandLine& line);
 
-// A name that tells a folder from others: of its path the last part.
+// The last part of a folder's path, as its name.
 std::string name_of(const ValidationFolder& folder);
 
 std::vector<Verdict> judge(const std::vector<ValidationFolder>& folders,

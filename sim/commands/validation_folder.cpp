@@ -22,7 +22,7 @@ bool is_option(const std::string& column) {
   return column != "measured" && column != "role" && column != "source" && column != "case";
 }
 
-// By the columns in which rows differ, as people say them.
+// A row's name: its values in the columns in which rows differ, in words.
 std::string named_by_columns(const Csv& csv, const Csv::Row& row) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < csv.columns.size(); ++i) {
@@ -45,12 +45,13 @@ ValidationFolder read_validation_folder(const std::string& path) {
   csv.column("source");
   if (csv.rows.size() > most_cells)
     throw std::invalid_argument(csv.path + ": " + std::to_string(csv.rows.size()) +
-                                " rows: allowed are " + std::to_string(most_cells));
+                                " rows: allowed are up to " + std::to_string(most_cells));
   GivenOptions shared = parse_config_file(path + "/scenario.cfg");
   std::error_code error;
   if (fs::exists(path + "/platform.xml", error))
     shared.emplace("platform", Given{"platform.xml", path + "/scenario.cfg:1"});
-  shared.emplace("repeats", Given{"1", path + "/scenario.cfg:1"});  // unless the folder asks
+  // Unless the folder says otherwise.
+  shared.emplace("repeats", Given{"1", path + "/scenario.cfg:1"});
   for (const Csv::Row& row : csv.rows) {
     GivenOptions given = shared;
     ValidationRow result{.folder = path, .line = row.line};
@@ -62,7 +63,7 @@ ValidationFolder read_validation_folder(const std::string& path) {
       if ((is_option(column) && !row.fields[i].empty()) || column == "case")
         result.label += (result.label.empty() ? "" : " ") + row.fields[i];
     }
-    for (auto& entry : given)  // a row is one scenario: a list is for resolve() to refuse
+    for (auto& entry : given)  // a row is one scenario: resolve() refuses a list
       if (const auto values = values_of(entry.second); values.size() == 1)
         entry.second.value = values.front();
     try {

@@ -1,4 +1,4 @@
-// A validation folder holds scenarios, and what was measured of each.
+// A validation folder: scenarios, each with what was measured.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct ValidationFolder {
   std::string csv() const { return path + "/measured.csv"; }
 };
 
-// scenario.cfg has the options that all rows of measured.csv share, a row's columns the others; an
-// empty field is no option. Throws std::invalid_argument or std::runtime_error of one line.
+// scenario.cfg has the options that all rows of measured.csv share; a row's columns are the others,
+// and an empty field is no option. Throws std::invalid_argument or std::runtime_error of one line.
 ValidationFolder read_validation_folder(const std::string& path);
 
 }  // namespace syncline

@@ -23,16 +23,16 @@ void share(const GivenOptions& given, Scenario& scenario, std::vector<Conflict>&
       fmt::format("{} worker{} with {} {}", workers, workers == 1 ? "" : "s",
                   sets_accumulation ? "batch" : "accumulation", each);
   if (*scenario.global_batch % (workers * each) != 0) {
-    conflicts.push_back({"global-batch", fmt::format("{}: {} take {} samples; allowed are its "
-                                                     "multiples",
-                                                     asked, of_each, workers * each)});
+    conflicts.push_back(
+        {"global-batch", fmt::format("{}: {} take {} samples; allowed are multiples of that", asked,
+                                     of_each, workers * each)});
     return;
   }
   const auto other = static_cast<int>(*scenario.global_batch / (workers * each));
   if (sets_accumulation && given.contains("accumulation") && other != scenario.accumulation) {
     conflicts.push_back(
-        {"accumulation", fmt::format("accumulation = {} with {}: {} need {}; "
-                                     "allowed is that, or one of the three less",
+        {"accumulation", fmt::format("accumulation = {} with {}: {} need {}; allowed is that, or "
+                                     "leaving out one of the three",
                                      scenario.accumulation, asked, of_each, other)});
     return;
   }

@@ -1,4 +1,4 @@
-// How many samples: batch, accumulation and global-batch together.
+// Number of samples: batch, accumulation and global-batch together.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,9 @@
 
 namespace syncline {
 
-// With `global_batch`, sets `accumulation` where `batch` is given, else `batch`, also as they are
-// written. Refuses what is no whole number, too many samples, and three that do not agree.
+// With `global_batch`, sets `accumulation` if `batch` is given, else `batch`, including their texts
+// in `written`. Refuses a value that is not a whole number, too many samples, and three options
+// that do not agree.
 void resolve_batches(const GivenOptions& given, Scenario& scenario,
                      std::vector<Conflict>& conflicts);
 

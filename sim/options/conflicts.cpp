@@ -15,7 +15,7 @@
 namespace syncline {
 namespace {
 
-// Sends only some values: with indices, or the same random ones on all workers.
+// Whether it sends only some values: with their indices, or the same random ones on all workers.
 bool is_sparsifier(const Compressor& compressor) {
   return compressor.sparse || has_density(compressor);
 }
@@ -40,7 +40,7 @@ std::string why_incompatible(const Schedule& schedule, const Exchange& exchange,
          });
 }
 
-// An interval is only met where it decides when a run ends.
+// `interval` has a meaning only if it decides when a run ends.
 void find_misfits_of_length(const Learning& learning, const GivenOptions& given,
                             std::vector<Conflict>& conflicts) {
   const auto is_flag = [&](const char* key) { return given.at(key).where.starts_with("--"); };
@@ -57,7 +57,7 @@ void find_misfits_of_length(const Learning& learning, const GivenOptions& given,
   }
 }
 
-// Given parameters that nothing declares of what was chosen.
+// Finds given parameters that nothing chosen declares.
 void find_misfits_of_settings(const Scenario& scenario, const GivenOptions& given,
                               std::vector<Conflict>& conflicts) {
   const Learning& learning = scenario.learning;
@@ -83,7 +83,7 @@ void find_misfits_of_settings(const Scenario& scenario, const GivenOptions& give
       conflicts.push_back({name, name + " means nothing to " + to});
 }
 
-// Rules of buckets of bytes, where there are none.
+// Finds rules of buckets of bytes where there are no such buckets.
 void find_misfits_of_buckets(const Scenario& scenario, const GivenOptions& given,
                              std::vector<Conflict>& conflicts) {
   const auto refuse_with = [&](const std::string& with, const std::string& allowed,
@@ -95,18 +95,18 @@ void find_misfits_of_buckets(const Scenario& scenario, const GivenOptions& given
   const Schedule& schedule = *scenario.schedule;
   if (scenario.fusion.kind != Fusion::Kind::bytes)
     refuse_with("with bucket-bytes = " + scenario.written.at("bucket-bytes"),
-                "with it is a number of bytes",
+                "is a number for bucket-bytes",
                 {"bucket-closes", "first-bucket-bytes", "fusion-cycle"});
   else if (schedule.round != nullptr || schedule.partners() != Schedule::Partners::each_other)
     refuse_with("to schedule " + schedule.name,
-                "are schedules without rounds in which all workers average, as bsp",
+                "are schedules without rounds in which all workers average, such as bsp",
                 {"fusion-cycle"});
   else if (scenario.fusion.cycle_s > 0 && given.contains("fusion-cycle"))
     refuse_with("with fusion-cycle, which has buckets of at most bucket-bytes",
-                "with these is fusion-cycle = 0", {"bucket-closes", "first-bucket-bytes"});
+                "is fusion-cycle = 0", {"bucket-closes", "first-bucket-bytes"});
 }
 
-// What is learned is sent in formats that it is rounded to.
+// With `learn`, gradients are sent only in formats to which their values are rounded.
 void find_misfits_of_precision(const Scenario& scenario, std::vector<Conflict>& conflicts) {
   const std::string& wire = scenario.written.at("wire-precision");
   if (scenario.learns() &&
@@ -134,10 +134,11 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
     conflicts.push_back({"exchange", "exchange = " + written + ": schedule " + schedule.name +
                                          " allows only " + schedule.exchange});
   if (!scenario.candidates.empty() && scenario.compressor->name != no_compressor)
-    conflicts.push_back({"exchange", fmt::format("exchange = auto: it compares what moves dense "
-                                                 "gradients, not messages of compressor {}; "
-                                                 "allowed with it is compressor none",
-                                                 scenario.compressor->name)});
+    conflicts.push_back(
+        {"exchange",
+         fmt::format("exchange = auto: it chooses between exchanges of dense gradients, not of "
+                     "messages of compressor {}; allowed is compressor none",
+                     scenario.compressor->name)});
   if (const std::string why = why_incompatible(schedule, exchange, *scenario.compressor);
       !why.empty())
     conflicts.push_back({given.contains("compressor") ? "compressor"
@@ -154,13 +155,12 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
   if (scenario.slowdown_beside_collectives() > 0 &&
       (schedule.partners() != Schedule::Partners::each_other || exchange.uses_servers))
     conflicts.push_back(
-        {"overlap-slowdown",
-         fmt::format("overlap-slowdown = {} means nothing to {}: what goes to servers is no "
-                     "collective on the device; allowed is 0",
-                     scenario.written.at("overlap-slowdown"),
-                     schedule.partners() != Schedule::Partners::each_other
-                         ? "schedule " + schedule.name
-                         : "exchange " + exchange.name)});
+        {"overlap-slowdown", fmt::format("overlap-slowdown = {} means nothing to {}: messages to "
+                                         "servers are not collectives on the device; allowed is 0",
+                                         scenario.written.at("overlap-slowdown"),
+                                         schedule.partners() != Schedule::Partners::each_other
+                                             ? "schedule " + schedule.name
+                                             : "exchange " + exchange.name)});
   if (scenario.throughput_is_of_schedule && !scenario.throughput)
     conflicts.push_back({"throughput-of",
                          "throughput-of = schedule: give throughput, the rate of one worker with "
@@ -171,8 +171,8 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
   if (scenario.servers_hold_tensors &&
       (scenario.compressor->name != no_compressor || scenario.learns()))
     conflicts.push_back({"server-placement",
-                         "server-placement = tensors: what compresses or learns has servers that "
-                         "each hold a share of every tensor; allowed is cut"});
+                         "server-placement = tensors: with a compressor or learn, each server "
+                         "holds a share of every tensor; allowed is cut"});
   find_misfits_of_buckets(scenario, given, conflicts);
   find_misfits_of_precision(scenario, conflicts);
   find_misfits_of_length(scenario.learning, given, conflicts);

@@ -1,4 +1,4 @@
-// Which options go together.
+// Options that do not fit each other.
 #pragma once
 
 #include <string>
@@ -10,10 +10,11 @@ namespace syncline {
 
 inline const std::string no_compressor = "none";
 
-// Whether the exchange can move what the compressor makes.
+// Whether the exchange can carry the compressor's messages.
 bool carries(const Exchange& exchange, const Compressor& compressor);
 
-// Finds given options that do not fit schedule, exchange and compressor, or mean nothing to them.
+// Finds given options that do not fit schedule, exchange and compressor, or have no meaning with
+// them.
 void find_conflicts(const Scenario& scenario, const GivenOptions& given,
                     std::vector<Conflict>& conflicts);
 

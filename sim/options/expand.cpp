@@ -13,15 +13,15 @@
 namespace syncline {
 namespace {
 
-// What a sweep takes of the option: one value, unless it is swept.
+// The option's values in a sweep; an option whose text is a list has one value.
 std::vector<std::string> swept_values(const std::string& name, const Given& option) {
   const Option* known = find_option(name);
   return known != nullptr && known->is_list ? std::vector{option.value} : values_of(option);
 }
 
-// Before any of them is made: they would not fit into the memory.
+// Checked before any cell is made: too many would not fit into the memory.
 void check_number_of_cells(const std::vector<Section>& sections) {
-  double cells = 0;  // so that no product overflows
+  double cells = 0;  // double, so that no product overflows
   std::vector<std::string> lists;
   for (const Section& section : sections) {
     double product = 1;
@@ -40,11 +40,11 @@ void check_number_of_cells(const std::vector<Section>& sections) {
     throw std::invalid_argument(
         "a sweep over " +
         (cells < 1e15 ? std::to_string(static_cast<long long>(cells)) : "more than 1e15") +
-        " combinations of the values of " + listed(lists) + ": allowed are " +
+        " combinations of the values of " + listed(lists) + ": allowed are up to " +
         std::to_string(most_cells));
 }
 
-// The product of all lists.
+// One GivenOptions for each combination of values.
 std::vector<GivenOptions> multiplied_out(const GivenOptions& given) {
   std::vector<GivenOptions> products{given};
   for (const Option& option : scenario_options()) {
@@ -67,7 +67,7 @@ bool from_file(const Given& option) {
   return !option.where.starts_with("--");
 }
 
-// A parameter in a file that has no meaning any more, because a flag chose another schedule,
+// Whether a parameter in a file has lost its meaning because a flag chose another schedule,
 // exchange or compressor.
 bool ignored_because_of_flag(const GivenOptions& given, const Conflict& conflict) {
   return !find_option(conflict.key)->selects && from_file(given.at(conflict.key)) &&
@@ -81,7 +81,7 @@ bool has_list(const Section& section, const std::string& name) {
   return found != section.options.end() && swept_values(name, found->second).size() > 1;
 }
 
-// `name`, and the options that have a list anywhere.
+// `name` if sections have names, and the options that have a list in any section.
 std::vector<std::string> swept_in(const std::vector<Section>& sections) {
   std::vector<std::string> swept;
   if (!sections.front().name.value.empty())
@@ -93,7 +93,8 @@ std::vector<std::string> swept_in(const std::vector<Section>& sections) {
   return swept;
 }
 
-// The seeds that choose for best-of are the first ones of a list, which no cell has: "seeds 5, 1".
+// The seeds that choose for best-of are the first of the list: "seeds 5, 1". A cell knows only its
+// own seed.
 void write_choosing_seeds(const GivenOptions& listed, Scenario& scenario) {
   if (scenario.best_of.empty())
     return;
@@ -108,11 +109,11 @@ void write_choosing_seeds(const GivenOptions& listed, Scenario& scenario) {
     written += (written.empty() ? choosing.size() == 1 ? "seed " : "seeds " : ", ") + seed;
 }
 
-// This is a sweep while its sections are added.
+// A sweep while its sections are added.
 struct Expansion {
   Sweep sweep;
   std::set<std::map<std::string, std::string>> cells;
-  std::map<std::string, std::string> refused;  // why, by what was written, and where
+  std::map<std::string, std::string> refused;  // by what was written and where: why it was refused
   std::set<std::string> used;
 
   void note_once(const std::string& note) {
@@ -125,13 +126,13 @@ std::string as_written(const std::string& key, const Given& option) {
   return option.where + ": " + key + " = " + option.value;
 }
 
-// `one_of_many`: other sections may use what means nothing to this one.
+// `one_of_many`: other sections may use what has no meaning in this one.
 void add_section(const Section& section, bool one_of_many, Expansion& all) {
   const GivenOptions& given = section.options;
   const bool choices_swept = std::ranges::any_of(given, [&](const auto& option) {
     return find_option(option.first)->selects && has_list(section, option.first);
   });
-  std::string impossible;  // why, of a combination
+  std::string impossible;  // why the first impossible combination is impossible
   bool any = false;
   for (GivenOptions product : multiplied_out(given)) {
     std::vector<Conflict> found;
@@ -180,7 +181,7 @@ Sweep expand(const std::vector<Section>& sections) {
     try {
       add_section(section, sections.size() > 1, all);
     } catch (const std::invalid_argument& error) {
-      // The message gets its section, unless it names a line or a flag.
+      // Adds the section to the message, unless the message names a line or a flag.
       const std::string why = error.what();
       const bool says_where = std::ranges::any_of(section.options, [&](const auto& option) {
         return why.starts_with(option.second.where + ":");

@@ -1,4 +1,4 @@
-// Sweeps: lists of values, and cells with names.
+// Sweeps: lists of values, and named cells.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace syncline {
 
-// Lists of values make a sweep over their product, in each section of its own. It leaves out cells
-// whose values do not fit together (asp with exchange = ring), and parameters of a file that have
-// no meaning because of a flag; `left_out` says which. It is an error if no cell uses a value, or
-// if a section has no cell.
+// Lists of values make a sweep over their product, separately in each section. A sweep leaves out
+// cells whose values do not fit together (asp with exchange = ring), and parameters of a file that
+// a flag makes meaningless; `left_out` lists both. It is an error if no cell uses a value, or if a
+// section has no cell.
 struct Sweep {
   std::vector<Scenario> cells;
-  // `name` where there are sections, then the options that have a list in any of them, in the order
-  // of --help.
+  // `name` if there are sections, then the options that have a list in any section, in the order of
+  // --help.
   std::vector<std::string> swept;
   std::vector<std::string> left_out;
 };
 
-// Throws std::invalid_argument of one line, also where there would be more than most_cells.
+// Throws std::invalid_argument of one line, also if there would be more than most_cells cells.
 Sweep expand(const std::vector<Section>& sections);
 Sweep expand(const GivenOptions& given);
 

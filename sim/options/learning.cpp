@@ -12,10 +12,10 @@
 namespace syncline {
 namespace {
 
-// These names stand for a problem together with its data.
+// Names of a problem together with its data.
 const std::map<std::string, std::string> other_names{{"digits", "mlp"}};
 
-// Unless the problem has its own.
+// Defaults unless the problem has its own.
 const std::map<std::string, std::string> defaults{{"data", "digits"},
                                                   {"learning-rate", "0.1"},
                                                   {"learning-rate-schedule", "constant"},
@@ -61,8 +61,9 @@ const Problem& problem_of(const std::string& word) {
   return found->second;
 }
 
-// A compressor with momentum has that of gradients; what workers have changed alone has had it.
-// Workers clip their whole gradient themselves, and not each bucket.
+// A compressor with its own momentum gets the momentum of gradients; the changes that workers send
+// after steps alone already include it. Workers clip the whole gradient themselves, so the
+// compressor does not clip each bucket.
 void hand_to_compressor(Scenario& scenario) {
   if (!scenario.compresses() || scenario.compressor->momentum.with == nullptr)
     return;
@@ -90,15 +91,15 @@ std::vector<Option> learning_options() {
           "generated --learn softmax"),
       row("held-out", &Learning::validates, Words<bool>{{"test", false}, {"validation", true}}, "",
           Role::lesson,
-          "accuracy is of the data's test samples, or of as many that were to train with [test]",
-          "What best-of chooses by validation has not seen the test samples, by which a second run "
-          "of what was chosen is reported.",
+          "samples for accuracy: the data's test samples, or as many taken from training [test]",
+          "Choices of best-of by validation have not seen the test samples, so a second run of the "
+          "choice can be reported by these.",
           "validation --learn digits"),
       row("learning-rate", &Learning::rate, numbers(0, 1e6), "", Role::choice,
           "of a gradient averaged over all workers [the problem's]",
-          "Each worker's gradient weighs this over the number of workers, unless staleness-rate is "
-          "inverse. A loss that is no number, or above 1,000 times that of the start, has "
-          "diverged.",
+          "Each worker's gradient is weighted by this rate over the number of workers, unless "
+          "staleness-rate is inverse. A loss that is not a number, or above 1,000 times the loss "
+          "at the start, has diverged.",
           "0.05 --learn digits"),
       row("learning-rate-schedule", &Learning::rate_schedule,
           {{"constant", RateSchedule::constant},
@@ -110,35 +111,34 @@ std::vector<Option> learning_options() {
           "is counted in updates.",
           "cosine --learn digits"),
       row("learning-rate-warm-up", &Learning::rate_warm_up_epochs, numbers(0, 1e6), "",
-          Role::choice, "epochs in which it rises from learning-rate / workers, in a line [0]",
-          "It lets many workers begin with the rate of one (Goyal et al. 2017).",
-          "5 --learn digits"),
+          Role::choice, "epochs in which the rate rises linearly from learning-rate / workers [0]",
+          "Many workers then begin with the rate of one (Goyal et al. 2017).", "5 --learn digits"),
       row("momentum", &Learning::momentum, numbers(0, 1), "", Role::choice,
           "of the optimizer, or of the compressor dgc [the problem's]",
-          "With dgc it is the compressor's momentum correction of what is compressed.",
-          "0.9 --learn digits"),
+          "With dgc it is the compressor's own momentum correction.", "0.9 --learn digits"),
       row("weight-decay", &Learning::weight_decay, numbers(0, 1), "", Role::choice,
           "times the parameters, added to every gradient [the problem's]",
-          "It is applied with the gradient, where that is.", "1e-4 --learn digits"),
+          "It is applied where gradients are applied: by workers or by servers.",
+          "1e-4 --learn digits"),
       row("clip-norm", &Learning::clip_norm, numbers(0, 1e18), "", Role::choice,
           "largest 2-norm of a gradient, larger ones are scaled down; 0: any [0]",
           "Each worker clips its own gradient, before anything is compressed.", "1 --learn digits"),
       row("staleness-rate", &Learning::inverse_staleness,
           Words<bool>{{"workers", false}, {"inverse", true}}, "", Role::choice,
-          "a gradient weighs learning-rate / workers, or / max(1, staleness) [workers]",
+          "weight of a gradient: learning-rate / workers, or / max(1, staleness) [workers]",
           "Stale gradients then change less: the rule of n-softsync (Zhang et al. 2016).",
           "inverse --learn digits --schedule asp"),
       row("rate-in-residual", &Learning::rate_in_residual, on_or_off, "", Role::choice,
-          "gradients are weighed before they are compressed [off]",
-          "What is left over is then of the rate at which it was computed, as in the TopK paper.",
+          "gradients are weighted before they are compressed [off]",
+          "Residuals then keep the rate at which they were computed, as in the TopK paper.",
           "on --learn digits"),
       row("skew", &Learning::skew, numbers(1e-3, 1e6, "none"), "", Role::question,
           "Dirichlet concentration of each worker's labels: small is uneven [none]",
-          "Workers then have samples of their own, with other labels than others.",
+          "Each worker then has its own samples, with its own mix of labels.",
           "0.5 --learn digits"),
       row("learning-batch", &Learning::batch, whole(1, 1e9), "", Role::lesson,
           "samples of a gradient that is learned from [batch x accumulation]",
-          "What is timed may have larger batches than a small problem can learn with.",
+          "The simulated times may be for larger batches than a small problem can learn with.",
           "16 --learn digits --batch 256 --throughput 1000"),
       row("evaluate-every", &Learning::evaluate_every, whole(1, 1e15, "epoch"), "", Role::run,
           "samples applied between two points of the curve [epoch]",

@@ -1,4 +1,4 @@
-// The options of learning, and how they become a Learning.
+// The options of learning, and how they fill a Learning.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace syncline {
 
-// `learn`, `data`, `learning-rate`, ...: each means something only with `learn`, and some of them
-// to compressors that declare a parameter of that name.
+// `learn`, `data`, `learning-rate`, ...: each needs `learn`, but some may also be given to
+// compressors that declare a parameter of that name.
 std::vector<Option> learning_options();
 bool is_learning_option(const std::string& name);
 
-// Looks up the problem, if there is one, and gives what is not given its defaults.
+// Looks up the problem, if one is given, and sets the problem's defaults for options that are not
+// given.
 void find_problem(const GivenOptions& given, Scenario& scenario);
-// The rest, once schedule, exchange and compressor are there with their settings.
+// Resolves the other options, once schedule, exchange and compressor have their settings.
 void resolve_learning(const GivenOptions& given, Scenario& scenario,
                       std::vector<Conflict>& conflicts);
 

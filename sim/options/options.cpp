@@ -19,7 +19,7 @@
 namespace syncline {
 namespace {
 
-// Its values are one list, which is no sweep.
+// Its values are one list, not a sweep.
 Option as_list(Option option) {
   option.is_list = true;
   return option;
@@ -40,8 +40,8 @@ std::vector<Option> fixed_options() {
   std::vector<Option> options{
       row("platform", &Scenario::platform, "", Role::purchase,
           "path of a SimGrid XML file, a name in platforms/, or words such as dgx:nodes=20",
-          "A file describes hosts, links and routes; `syncline platform WORDS` prints what words "
-          "say.",
+          "A file describes hosts, links and routes; `syncline platform WORDS` prints words as "
+          "such a file.",
           "v100-4x8-100gib"),
       row("workers", &Scenario::workers, whole(1, 1e7), "", Role::question,
           "how many, node by node (default: all of the platform)",
@@ -51,15 +51,15 @@ std::vector<Option> fixed_options() {
       worker_hosts(row(
           "worker-hosts", nullptr, "", Role::question,
           "names of the hosts that are workers, whatever the platform says; * is any characters",
-          "Several have a ; between them. The others are no workers: so a platform of somebody "
-          "else needs no role.",
+          "Several names have a ; between them. The other hosts are no workers, so a platform from "
+          "elsewhere needs no roles.",
           "node*-gpu0")),
       row("placement", &Scenario::placement,
           {{"packed", Placement::packed},
            {"spread", Placement::spread},
            {"random", Placement::random}},
           "packed", Role::choice,
-          "hosts of fewer workers: packed one node after the other, spread round them, or random",
+          "hosts of fewer workers: packed node after node, spread over all nodes, or random",
           "Spread workers have more cards each, and send more through them. random is one draw for "
           "each seed: seed = 1,2,3 pools three.",
           "packed,spread,random --workers 8 --seed 1,2,3"),
@@ -92,7 +92,7 @@ std::vector<Option> fixed_options() {
           "4e-4 --schedule asp"),
       row("server-jitter", &Scenario::server_jitter, numbers(0, 2), "", Role::question,
           "coefficient of variation of server-overhead (default: the software's)",
-          "Updates that meet at a busy server wait for each other, the more the more they vary.",
+          "Updates that meet at a busy server wait for each other; the more they vary, the longer.",
           "1 --server-overhead 4e-4 --schedule asp"),
       row("model", &Scenario::model, "", Role::subject, "name in models/, or path of a model CSV",
           "Workload texts of ASTRA-sim 1.0 and SimAI and Chakra traces as JSON are read too, with "
@@ -103,7 +103,7 @@ std::vector<Option> fixed_options() {
           "Twice the batch takes twice the computation and the same communication.", "64"),
       row("accumulation", &Scenario::accumulation, whole(1, 1e6), "1", Role::choice,
           "micro-steps of an iteration: gradients leave in the last one's backward pass",
-          "As PyTorch's no_sync: the exchange overlaps with one backward pass of so many, and the "
+          "As PyTorch's no_sync: the exchange overlaps with the last backward pass only, and the "
           "optimiser takes one step.",
           "8 --batch 32"),
       row("recompute", &Scenario::recompute,
@@ -112,37 +112,36 @@ std::vector<Option> fixed_options() {
            {name_of(Recompute::full), Recompute::full}},
           "off", Role::choice,
           "activation checkpointing: what backward computes again, attention's products or all",
-          "It spares memory for computation: full takes 4/3 of what throughput, efficiency or the "
-          "model's file say, which are without it; `explain` shows the memory.",
+          "It saves memory at the cost of computation: full takes 4/3 of the time by throughput, "
+          "efficiency or the model's file, which are without it; `explain` shows the memory.",
           "full"),
       row("global-batch", &Scenario::global_batch, whole(1, 1e9), "", Role::question,
           "samples of all workers in an iteration: workers x batch x accumulation",
           "With batch it sets accumulation, without it batch; workers have to be given.",
           "1024 --workers 8,16,32"),
-      precision(row(
-          "precision", nullptr, "fp32", Role::choice,
-          "what products are computed in; bf16 and fp16 send two bytes per gradient value",
-          "Each has throughput rows of its own; with efficiency, all but fp32 count the device's "
-          "peak in platforms/devices.csv.",
-          "bf16 --device a100 --efficiency 0.4")),
+      precision(row("precision", nullptr, "fp32", Role::choice,
+                    "format of products; bf16 and fp16 send two bytes per gradient value",
+                    "Each has its own rows of throughput; with efficiency, all but fp32 use the "
+                    "device's peak in platforms/devices.csv.",
+                    "bf16 --device a100 --efficiency 0.4")),
       row("wire-precision", &Scenario::precision,
           {{"fp32", Precision::fp32}, {"bf16", Precision::fp16}, {"fp16", Precision::fp16}}, "",
-          Role::choice, "of gradient values where they are sent (default: as precision keeps them)",
+          Role::choice, "format of gradient values in messages (default: as precision keeps them)",
           "Gradients of 16 bits may be added in fp32; torch.autocast keeps them in fp32.",
           "fp32 --precision fp16"),
       row("activation-bytes", &Scenario::activation_bytes, numbers(0, 1e15), "", Role::question,
-          "that backward needs of a sample, in the memory of a worker (default: the model's)",
-          "Files of transformers say them, and what recompute leaves of them; where a file does "
-          "not, they are not counted.",
+          "bytes that backward needs per sample, in a worker's memory (default: the model's)",
+          "Files of transformers give them, with and without recompute; if a file does not, "
+          "activations are not counted.",
           "1.5e9"),
       row("throughput", &Scenario::throughput, numbers(tiny, 1e12), "", Role::question,
           "samples/s of one worker alone: the fastest host (of `device`)",
-          "It is an input, what one device does alone; the throughput of a result is that of all "
+          "It is an input, the rate of one device alone; the throughput of a result is of all "
           "workers together.",
           "400"),
       row("throughput-of", &Scenario::throughput_is_of_schedule,
           Words<bool>{{"worker", false}, {"schedule", true}}, "worker", Role::question,
-          "what throughput is of: the worker's computation, or one worker with its servers",
+          "what throughput measures: a worker's computation, or one worker with its servers",
           "A rate that was measured through servers contains a push and an answer, which would "
           "otherwise count twice.",
           "schedule --schedule asp"),
@@ -150,20 +149,22 @@ std::vector<Option> fixed_options() {
           "servers with which throughput-of = schedule was measured (default: the cell's)",
           "One worker is often measured with one server, whatever is used later.",
           "1 --throughput-of schedule --schedule asp"),
-      device(row("device", nullptr, "", Role::question,
-                 "whose cost table and row of models/throughput.csv (default: each host's own)",
-                 "Its cost table prices compression, and its measured rows are seconds of "
-                 "computation. With none compressing takes no time, for what no table has yet.",
-                 "v100-modelled")),
+      device(row(
+          "device", nullptr, "", Role::question,
+          "device of the cost table and of models/throughput.csv (default: each host's own)",
+          "Its cost table prices compression, and its measured rows are seconds of computation. "
+          "With none compressing takes no time, for compressors that no table has yet.",
+          "v100-modelled")),
       row("efficiency", &Scenario::efficiency, numbers(tiny, 1), "", Role::question,
           "fraction of the peak speed of one core of the host",
           "It is an input, for models without a measured row; scaling efficiency, the column "
           "scaling, is a result.",
           "0.4"),
-      optimizer(row("optimizer", nullptr, "in-throughput", Role::choice,
-                    "whose step, after communication, moves its bytes at memory-bandwidth",
-                    "By default the step is in the measured throughput and counts as computation.",
-                    "adam --batch 64")),
+      optimizer(
+          row("optimizer", nullptr, "in-throughput", Role::choice,
+              "optimizer whose step, after communication, moves its bytes at memory-bandwidth",
+              "By default the step is in the measured throughput and counts as computation.",
+              "adam --batch 64")),
       row("memory-bandwidth", &Scenario::memory_Bps, numbers(1e6, 1e15), "", Role::question,
           "bytes/s of the device's memory, for the optimizer's step (default: "
           "platforms/devices.csv)",
@@ -177,17 +178,16 @@ std::vector<Option> fixed_options() {
                     "All average together (bsp, topk-sgd), or servers apply gradients as they come "
                     "(asp, ssp, inhad).",
                     "bsp,asp")),
-      selecting(row(
-          "exchange", nullptr, "", Role::choice, "how gradients meet (default: the schedule's)",
-          "Which one is fastest depends on message size, workers and the network in nodes. auto "
-          "takes the cheapest for each bucket by closed form, of those that add dense gradients "
-          "without servers.",
-          "auto,ring,tree,hierarchical")),
+      selecting(row("exchange", nullptr, "", Role::choice,
+                    "how gradients are averaged (default: the schedule's)",
+                    "The fastest depends on message size, workers and the network in nodes. auto "
+                    "takes the cheapest for each bucket by closed form, among those that add dense "
+                    "gradients without servers.",
+                    "auto,ring,tree,hierarchical")),
       row("channels", &Scenario::channels, whole(1, 64, "auto"), "auto", Role::choice,
           "rings, or pairs of trees, that each carry a share; auto: one per card of a node",
-          "As in NCCL each channel leaves a node by another network card. More than there are "
-          "cards "
-          "share them.",
+          "As in NCCL each channel leaves a node by another network card. More channels than cards "
+          "share the cards.",
           "1,auto"),
       row("overlap", &Scenario::overlap, on_or_off, "on", Role::choice,
           "communicate while backward goes on",
@@ -217,15 +217,16 @@ std::vector<Option> fixed_options() {
           "A small first bucket lets communication begin early; PyTorch DDP's has 1 MiB.",
           "1048576"),
       row("fusion-cycle", &Fusion::cycle_s, numbers(0, 10), "0", Role::choice,
-          "seconds after which what backward has made is sent, in buckets of at most bucket-bytes",
-          "Horovod fuses what it finds once in a cycle; the last gradients wait for its end.",
+          "seconds after which finished gradients are sent, in buckets of at most bucket-bytes",
+          "Horovod fuses the gradients that are ready once per cycle; the last ones wait for its "
+          "end.",
           "1e-3"),
       row(
           "framework", [](Scenario& s, const std::string& v) { s.framework = framework_called(v); },
           "none", Role::choice,
-          "whose documented defaults count for what is not given, maybe with a version",
-          "They are in platforms/frameworks.csv with their sources, and a result names each that "
-          "was taken; what you give counts first.",
+          "framework whose documented defaults count for options not given, maybe with a version",
+          "The defaults are in platforms/frameworks.csv with their sources, and a result names "
+          "each that was taken; options that you give count first.",
           "pytorch-ddp"),
       selecting(
           row("compressor", nullptr, "none", Role::choice, "what is sent instead of a gradient",
@@ -238,21 +239,23 @@ std::vector<Option> fixed_options() {
       row(
           "network", [](Scenario& s, const std::string& v) { s.network = &find_network(v); },
           "exact", Role::subject, "network model; see `syncline list`",
-          "It says how latency, bandwidth and flows that meet become seconds; bandwidth-factor and "
-          "latency-factor replace its own.",
+          "It turns latency, bandwidth and flows that share links into seconds; bandwidth-factor "
+          "and latency-factor replace its own factors.",
           "exact,lv08"),
-      of_links(row("bandwidth-factor", nullptr, "", Role::question,
-                   "times every bandwidth, instead of the network model's; PATTERN:X, some links'",
-                   "With 2 every link is twice as fast, with *-nic*:2 the cards: that counts "
-                   "besides, and where several patterns fit, all count.",
-                   "*-nic*:0.5"),
-               numbers(1e-6, 1e6), &Scenario::bandwidth_factor, &Scenario::link_bandwidths),
-      of_links(row("latency-factor", nullptr, "", Role::question,
-                   "times every latency, instead of the network model's; PATTERN:X, some links'",
-                   "With 0.5 every latency is half of the platform's; patterns count as those of "
-                   "bandwidth-factor.",
-                   "0.5"),
-               numbers(0, 1e6), &Scenario::latency_factor, &Scenario::link_latencies),
+      of_links(
+          row("bandwidth-factor", nullptr, "", Role::question,
+              "factor of every bandwidth, instead of the network model's; PATTERN:X for some links",
+              "With 2 every link is twice as fast, with *-nic*:2 the cards. Factors of patterns "
+              "count in addition, and if several patterns match, all count.",
+              "*-nic*:0.5"),
+          numbers(1e-6, 1e6), &Scenario::bandwidth_factor, &Scenario::link_bandwidths),
+      of_links(
+          row("latency-factor", nullptr, "", Role::question,
+              "factor of every latency, instead of the network model's; PATTERN:X for some links",
+              "With 0.5 every latency is half of the platform's; patterns count as in "
+              "bandwidth-factor.",
+              "0.5"),
+          numbers(0, 1e6), &Scenario::latency_factor, &Scenario::link_latencies),
       row("step-overhead", &Scenario::step_overhead_s, numbers(0, 1e3), "0", Role::question,
           "seconds of software per step of an exchange",
           "Launching a step of a collective costs some microseconds of software.", "5e-6"),
@@ -263,16 +266,16 @@ std::vector<Option> fixed_options() {
            {"analytic", Fidelity::analytic}},
           "auto", Role::run,
           "step: every step; flow: many as one; analytic: arithmetic; auto: step, or flow",
-          "Steps are exact, flows are what large clusters need: within 3 % of every step where the "
-          "README says so. auto takes steps where a run has at most 125,000 messages, and a "
-          "result says which it took. analytic sends no messages: a collective begins with its "
-          "last worker and takes what a closed form says. It is for schedules without servers "
-          "and platforms without profiles, and is never chosen by auto. Of a platform in words it "
-          "takes up to 1,048,576 GPUs, where the others take 1,000 nodes.",
+          "Steps are exact, flows are for large clusters: within 3 % of every step where the "
+          "README says so. auto takes steps if a run has at most 125,000 messages, and a result "
+          "says which it took. analytic sends no messages: a collective begins with its last "
+          "worker and takes the time of a closed form. It is for schedules without servers and "
+          "platforms without profiles, and is never chosen by auto. A platform in words may have "
+          "up to 1,048,576 GPUs with analytic, and 1,000 nodes with the others.",
           "step"),
       row("jitter", &Scenario::jitter, numbers(0, 2), "0", Role::question,
           "coefficient of variation of compute time",
-          "With 0.1 iterations differ by about 10 %, and whoever waits for all waits for the "
+          "With 0.1 iterations differ by about 10 %, and a worker that waits for all waits for the "
           "slowest.",
           "0.1"),
       row("iterations", &Scenario::iterations, whole(1, 1e6, "auto"), "auto", Role::run,
@@ -284,27 +287,26 @@ std::vector<Option> fixed_options() {
           "A smaller one needs a longer run.", "0.02"),
       row("max-iterations", &Scenario::max_iterations, whole(20, 1e6), "1000", Role::run,
           "of the fastest worker, if the interval is not met before",
-          "A run that ends so says it in a warning.", "500"),
+          "A run that ends this way has a warning.", "500"),
       row("warmup", &Scenario::warmup, whole(0, 1e6), "1", Role::run,
-          "iterations before what is measured",
+          "iterations before measuring begins",
           "The first iterations of a run are not like the others: caches and queues fill.", "2"),
       row("seed", &Scenario::seed, whole(0, 9007199254740991.0), "1", Role::run,
           "of everything random", "The same scenario and seed give the same bytes of every result.",
           "7 --jitter 0.1"),
       row("repeats", &Scenario::repeats, whole(1, 1000, "auto"), "auto", Role::run,
-          "runs with seeds of their own, whose mean throughput is; auto: as many as chance needs",
-          "The interval is then of the mean over seeds; seed = 1,2,3 are cells of their own, which "
+          "runs with different seeds, whose mean is the throughput; auto: as many as chance needs",
+          "The interval is then of the mean over seeds; seed = 1,2,3 gives separate cells, which "
           "tables and pages pool.",
           "5 --schedule asp --jitter 0.1"),
-      as_list(
-          row("best-of", tuned_options, "", Role::run,
-              "options of which a sweep's best value is compared with others",
-              "The first best-of-seeds of the seeds listed choose by their median, and the other "
-              "seeds are reported.",
-              "learning-rate --learn digits --learning-rate 0.1,0.5 --seed 1,2")),
+      as_list(row("best-of", tuned_options, "", Role::run,
+                  "options whose best values in a sweep are compared with other cells",
+                  "The first best-of-seeds seeds of the list choose by their median, and the other "
+                  "seeds are reported.",
+                  "learning-rate --learn digits --learning-rate 0.1,0.5 --seed 1,2")),
       row("best-of-seeds", &Scenario::best_of_seeds, whole(1, 1e4), "", Role::run,
-          "how many of the seeds listed, the first ones, choose for best-of [1]",
-          "A single seed chooses, and is reported too: more seeds say how good the choice is.",
+          "how many seeds, the first of the list, choose for best-of [1]",
+          "A single seed chooses, and is reported too: more seeds show how good the choice is.",
           "2 --best-of batch --batch 32,64 --seed 1,2,3"),
       price(row("price", nullptr, "", Role::run,
                 "of one worker for an hour, in any currency, or `devices`: what an epoch costs",
@@ -312,8 +314,8 @@ std::vector<Option> fixed_options() {
                 "platforms/devices.csv, each with its date and seller.",
                 "2.48 --epoch-samples 1281167")),
       row("epoch-samples", &Scenario::epoch_samples, whole(1, 1e15), "", Role::run,
-          "of an epoch, for its seconds and its cost [1000000]",
-          "Cells are ranked by what an epoch takes; without it that is a million samples.",
+          "samples of an epoch, for its seconds and its cost [1000000]",
+          "Cells are ranked by the time of an epoch; by default an epoch has a million samples.",
           "1281167"),
   };
   std::ranges::move(learning_options(), std::back_inserter(options));
@@ -351,7 +353,7 @@ const std::vector<Option>& scenario_options() {
                            .fallback = parameter.fallback,
                            .number = parameter.choices.empty(),
                            .allowed = allowed_values(parameter)});
-    // Other parameters of a problem or of its data make it another one.
+    // Values of a problem's or its data's parameters make different problems.
     for (const auto& [name, problem] : Registered<Problem>::all())
       for (const OwnOption& parameter : problem.options)
         named(parameter.name)->role = Role::lesson;

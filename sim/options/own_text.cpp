@@ -117,7 +117,7 @@ Option of_links(Option option, const OwnOption& numbers, std::optional<double> S
   };
   option.number = true;
   option.allowed =
-      allowed_values(factor) + ", PATTERN:NUMBER for links whose names fit, or several with ;";
+      allowed_values(factor) + ", PATTERN:NUMBER for links whose names match, or several with ;";
   return option;
 }
 

@@ -1,4 +1,4 @@
-// Options whose text is neither a number nor one of some words.
+// Options whose text is neither a number nor one word of a list.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@ namespace syncline {
 
 // Bytes, `all` or `merged`.
 Option fusion(Option option);
-// Whose step moves so many values of each parameter.
+// The optimizer, which sets how many values of each parameter its step moves.
 Option optimizer(Option option);
-// Of computing; gradients are kept in it, unless wire-precision says otherwise.
+// The precision of computing; gradients are kept in it too, unless wire-precision says otherwise.
 Option precision(Option option);
-// Names of hosts with ; between, in which * stands for any characters.
+// Patterns of host names, separated by ;, with * for any characters.
 Option worker_hosts(Option option);
-// A name or a path, or `none`: compressing is free.
+// A name or a path, or `none` for free compression.
 Option device(Option option);
-// Of a worker for an hour, or `devices`.
+// The price of a worker for an hour, or `devices`.
 Option price(Option option);
-// A number for all links, PATTERN:NUMBER for some, or both, with ; between.
+// A number for all links, PATTERN:NUMBER for some, or both, separated by ;.
 Option of_links(Option option, const OwnOption& numbers, std::optional<double> Scenario::*every,
                 std::vector<LinkFactor> Scenario::*some);
 

@@ -24,13 +24,14 @@ namespace syncline {
 namespace {
 
 const std::string cheapest_exchange = "auto";
-// It takes the cheapest of these; each adds what is sent, on the way and without servers.
+// `exchange = auto` takes the cheapest of these. Each adds messages on the way, without servers.
 const std::vector<std::string> candidate_exchanges{"ring", "tree", "halving-doubling",
                                                    "hierarchical"};
-const std::string dense_exchange = "ring";  // that compression is compared with, if not the user's
-const std::string default_for_messages = "allgather";  // default for messages that cannot be added
+// The dense rival of compression, unless the user's exchange adds dense gradients.
+const std::string dense_exchange = "ring";
+const std::string default_for_messages = "allgather";  // for messages that cannot be added
 
-// Runs `check`; its error message gets the place where `key` was given as a prefix.
+// Runs `check`; the message of its error gets a prefix: where `key` was given.
 template <class Check>
 auto at(const GivenOptions& given, const std::string& key, Check check) {
   try {
@@ -47,30 +48,31 @@ std::map<std::string, std::string> values(const GivenOptions& given) {
   return plain;
 }
 
-// Errors name the place of the option whose value is bad.
+// The settings of parameters. An error names the place of the option with the bad value.
 Settings settings_of(const std::vector<OwnOption>& parameters, const GivenOptions& given) {
   for (const OwnOption& parameter : parameters)
     at(given, parameter.name, [&] { Settings({parameter}, values(given)); });
   return Settings(parameters, values(given));
 }
 
-// Refuses what a network cannot do. Also in sweeps: leaving the option out, as for a conflict,
-// would still simulate the cell.
+// Refuses options that a network model cannot use, also in sweeps: leaving the option out, as for a
+// conflict, would still simulate the cell.
 void check_network(const Scenario& scenario, const GivenOptions& given) {
   if (!scenario.network->by_size)
     return;
   const std::string network = "network = " + scenario.network->name;
   if (scenario.fidelity == Fidelity::flow || scenario.fidelity == Fidelity::analytic)
-    refuse(given, {"network", network + " with fidelity = " + scenario.written.at("fidelity") +
-                                  ": its factors are those of a message's size; allowed are "
-                                  "fidelity = auto, step"});
+    refuse(given,
+           {"network",
+            network + " with fidelity = " + scenario.written.at("fidelity") +
+                ": its factors depend on a message's size; allowed are fidelity = auto, step"});
   for (const std::string factor : {"bandwidth-factor", "latency-factor"})
     if (given.contains(factor))
-      refuse(given, {factor,
-                     factor + ": " + network + " has factors of its own; allowed with it is none"});
+      refuse(given, {factor, factor + ": " + network +
+                                 " has factors of its own; allowed is leaving this option out"});
 }
 
-// The optimiser's step has a time of its own only if it is known what it moves.
+// The optimiser's step has a time of its own only if the bytes that it moves are known.
 void resolve_optimizer(Scenario& scenario, std::vector<Conflict>& conflicts) {
   const std::string optimizer = "optimizer = " + scenario.written.at("optimizer");
   if (scenario.optimizer.values == 0 && scenario.memory_Bps) {
@@ -84,7 +86,7 @@ void resolve_optimizer(Scenario& scenario, std::vector<Conflict>& conflicts) {
   }
 }
 
-// The folder of the file that has this option; empty for a flag.
+// The folder of the configuration file that has this option; empty for a flag.
 std::string folder_of(const Given& option) {
   return std::filesystem::path(option.where.substr(0, option.where.rfind(':')))
       .parent_path()
@@ -99,7 +101,7 @@ std::string file_of(const GivenOptions& given, const std::string& key, const std
             [&] { return find_file(kind, folder, extension, option.value, folder_of(option)); });
 }
 
-// Of a file, or words for one that there is not.
+// The path of a platform file, or the words of a platform without a file.
 std::string platform_of(const GivenOptions& given) {
   const Given& option = given.at("platform");
   if (is_platform_words(option.value) ||
@@ -118,11 +120,11 @@ void find_files(const GivenOptions& given, Scenario& scenario) {
       throw std::invalid_argument(needed + " is not given: say --" + needed +
                                   " NAME (see `syncline list`)");
   scenario.platform = platform_of(given);
-  if (given.contains("model"))  // otherwise what is learned is timed
+  if (given.contains("model"))  // otherwise the time of the learned problem is simulated
     scenario.model = file_of(given, "model", "model", "models", ".csv");
 }
 
-// The settings of schedule and exchange that concern compression, and everything about the
+// Resolves the settings of schedule and exchange that concern compression, and everything about the
 // compressor except its own settings.
 void resolve_compression(const GivenOptions& given, Scenario& scenario,
                          std::vector<Conflict>& conflicts) {
@@ -158,7 +160,7 @@ void resolve_compression(const GivenOptions& given, Scenario& scenario,
   }
   scenario.read_as = compressor.read_as.empty() ? scenario.compressor
                                                 : &Registered<Compressor>::find(compressor.read_as);
-  // The cost model is the simulated network's, unless the user gives one of its parameters.
+  // The cost model uses the simulated network's costs, unless the user gives one of its parameters.
   const std::vector<std::string>& cost = compressor.network_cost.options;
   scenario.network_prices = !cost.empty() && std::ranges::none_of(cost, [&](const auto& key) {
     return given.contains(key);
@@ -177,7 +179,9 @@ void require_known(const GivenOptions& given) {
     if (find_option(name) == nullptr)
       refuse(given, {name, unknown_option(name)});
     if (option.value.empty())
-      refuse(given, {name, name + " is empty: allowed are values; without it, the default counts"});
+      refuse(
+          given,
+          {name, name + " is empty: allowed is a value; without the option, the default counts"});
   }
 }
 
@@ -188,14 +192,14 @@ void set(const Option& option, const std::string& text, const GivenOptions& give
     at(given, option.name, [&] { option.set(scenario, text); });
 }
 
-// What the framework does where the user has said nothing.
+// Sets the framework's defaults for options that the user has not given.
 void take_framework(const GivenOptions& given, Scenario& scenario) {
   for (const auto& [name, value, source] : scenario.framework.defaults)
     if (!given.contains(name))
       set(option_called(name), value, given, scenario);
 }
 
-// Only those that were taken are told: the schedule's own come after the framework's.
+// Keeps only the framework's defaults that were taken: the schedule's own defaults come later.
 void keep_what_was_taken(const GivenOptions& given, Scenario& scenario) {
   std::erase_if(scenario.framework.defaults, [&](const Framework::Default& one) {
     const auto written = scenario.written.find(one.option);
@@ -215,7 +219,7 @@ void find_schedule(const GivenOptions& given, Scenario& scenario) {
 void find_exchange(const GivenOptions& given, Scenario& scenario) {
   const Schedule& schedule = *scenario.schedule;
   std::string& name = scenario.written.at("exchange");
-  // A framework's choice is between exchanges that add dense gradients.
+  // A framework's `auto` chooses between exchanges that add dense gradients.
   if (name == cheapest_exchange && !given.contains("exchange") &&
       (schedule.exchange != dense_exchange || !schedule.any_exchange ||
        scenario.compressor->name != no_compressor))
@@ -240,14 +244,14 @@ void find_exchange(const GivenOptions& given, Scenario& scenario) {
       }
     });
   }
-  // Sparse exchanges carry no dense gradients, and gathering them all is nobody's choice.
+  // Sparse exchanges carry no dense gradients, and nobody would gather all dense gradients.
   const bool adds_dense = scenario.exchange->carries != Exchange::Carries::sparse &&
                           scenario.exchange->name != default_for_messages;
   scenario.dense_exchange =
       adds_dense ? scenario.exchange : &Registered<Exchange>::find(dense_exchange);
 }
 
-// The settings of everything that was chosen.
+// Keeps the settings of everything that was chosen.
 void keep_settings(const GivenOptions& by_user, Scenario& scenario) {
   GivenOptions given = by_user;
   for (const auto& [name, value, source] : scenario.framework.defaults)
@@ -299,7 +303,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts) {
   resolve_optimizer(scenario, conflicts);
   find_conflicts(scenario, given, conflicts);
   if (scenario.schedule->sharding != nullptr)
-    scenario.written.erase("bucket-bytes");  // it has units
+    scenario.written.erase("bucket-bytes");  // it has units instead of buckets
   resolve_batches(given, scenario, conflicts);
   keep_settings(given, scenario);
   keep_what_was_taken(given, scenario);

@@ -1,5 +1,5 @@
-// Makes scenarios from what a user has written: text becomes values, and everything that does not
-// need the platform is checked.
+// Makes scenarios from a user's text: reads the values, and checks everything that does not need
+// the platform.
 #pragma once
 
 #include <string>
@@ -11,22 +11,23 @@
 
 namespace syncline {
 
-// A combination of options without a meaning: which option does not fit, and why.
+// Options that do not fit together: which one, and why.
 struct Conflict {
   std::string key;
   std::string why;
-  bool is_no_choice = false;  // without the option it is the same cell, though others depend on it
+  // Without the option the cell is the same, though other options depend on it.
+  bool is_no_choice = false;
 };
 
 // All three throw std::invalid_argument that says where the value was given and what is allowed.
-// The second returns conflicts instead of throwing them, so that a sweep can leave them out.
+// The second returns conflicts instead of throwing them, so that a sweep can leave cells out.
 Scenario resolve(const GivenOptions& given);
 Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts);
 [[noreturn]] void refuse(const GivenOptions& given, const Conflict& conflict);
-// That error's text.
+// The text of the error that refuse() throws.
 std::string refusal(const GivenOptions& given, const Conflict& conflict);
 
-// Names of the registered things for which `fits` holds, as an error lists them.
+// Names of the registered things for which `fits` holds, in the form of error messages.
 template <class T, class Fits>
 std::string those_that(Fits fits) {
   std::vector<std::string> names;

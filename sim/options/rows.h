@@ -16,8 +16,8 @@ namespace syncline {
 
 inline constexpr double tiny = 1e-12;  // "greater than zero"
 
-// An option of numbers allows those in a range, and maybe a word that empties the
-// std::optional that the value goes to.
+// An option whose values are the numbers of a range, and perhaps a word, which empties the
+// std::optional of the value.
 inline OwnOption numbers(double minimum, double maximum, const std::string& word = "") {
   return {.minimum = minimum, .maximum = maximum, .unlimited = word};
 }
@@ -25,7 +25,7 @@ inline OwnOption whole(double minimum, double maximum, const std::string& word =
   return {.minimum = minimum, .maximum = maximum, .whole = true, .unlimited = word};
 }
 
-// Words, each of which stands for a value.
+// Words, each with its value.
 template <class T>
 using Words = std::vector<std::pair<std::string, T>>;
 inline const Words<bool> on_or_off{{"on", true}, {"off", false}};
@@ -53,10 +53,10 @@ void read(const OwnOption& parameter, const std::string& text, std::optional<T>&
   value = text == parameter.unlimited ? std::nullopt : std::optional(static_cast<T>(number));
 }
 
-// A row: the option's word, where its value goes, what may be written, its default and its role;
-// then what it is, a second sentence and an example.
+// A row: the option's name, where its value goes, the values that are allowed, its default and its
+// role; then its sentence, a second sentence and an example.
 
-// Any text, which `set` reads; null: resolve() looks the name up.
+// Any text, which `set` reads. Null: resolve() looks the name up.
 inline Option row(const std::string& name, std::function<void(Scenario&, const std::string&)> set,
                   const std::string& fallback, Role role, const std::string& sentence,
                   const std::string& more, const std::string& example) {
@@ -105,7 +105,7 @@ Option row(const std::string& name, T Owner::*member, const Words<std::type_iden
   return option;
 }
 
-// Other options mean something only with one of its values.
+// Some other options have a meaning only with one of its values.
 inline Option selecting(Option option) {
   option.selects = true;
   return option;

@@ -24,7 +24,7 @@ constexpr const char* routed =
     "expert parallelism is not modelled: nearest is schedule = fsdp, which gathers what it shards";
 constexpr const char* averages = "it averages gradients in every iteration: schedule = bsp";
 
-// Words that users bring from elsewhere.
+// Words of other frameworks and papers.
 const std::map<std::string, std::string> other_words{
     {"tp", layers_split},
     {"tensor-parallel", layers_split},
@@ -52,16 +52,15 @@ const std::map<std::string, std::string> other_words{
     {"hsdp", "schedule = fsdp with shard = node"},
 };
 
-// A framework that shards is its schedule, and the others do not shard.
+// A framework that shards needs its own schedule; the others do not shard.
 void find_misfits_of_framework(const Scenario& scenario, std::vector<Conflict>& conflicts) {
   const Framework& framework = scenario.framework;
   const Schedule& schedule = *scenario.schedule;
   const auto own = std::ranges::find(framework.defaults, "schedule", &Framework::Default::option);
   if (own != framework.defaults.end() && own->value != schedule.name)
-    conflicts.push_back(
-        {"schedule", fmt::format("schedule = {}: framework {} is schedule {}; allowed are that, or "
-                                 "another framework",
-                                 schedule.name, framework.name, own->value)});
+    conflicts.push_back({"schedule", fmt::format("schedule = {}: framework {} has schedule {}; "
+                                                 "allowed are this schedule, or another framework",
+                                                 schedule.name, framework.name, own->value)});
   if (own == framework.defaults.end() && !framework.name.empty() && schedule.sharding != nullptr)
     conflicts.push_back(
         {"schedule", fmt::format("schedule = {}: framework {} holds whole parameters on every "

@@ -1,4 +1,4 @@
-// What a schedule's name may be, and what does not go with its kind.
+// Names of schedules, and options that do not fit a kind of schedule.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace syncline {
 
-// The schedule of this name. Throws std::invalid_argument that lists the names there are; for a
-// word of other frameworks, and for parallelism that is not modelled, one that names the nearest
-// thing to ask.
+// The schedule of this name. Throws std::invalid_argument that lists the allowed names. For a word
+// of other frameworks, and for parallelism that is not modelled, the message names the nearest
+// option.
 const Schedule& schedule_called(const std::string& name);
 
-// Finds given options that mean nothing where workers hold shards.
+// Finds given options that have no meaning where workers hold shards.
 void find_misfits_of_shards(const Scenario& scenario, const GivenOptions& given,
                             std::vector<Conflict>& conflicts);
 

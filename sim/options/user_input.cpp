@@ -16,10 +16,10 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr std::size_t longest_cell_name = 60;  // as a part of a file's name it may be thrice that
+constexpr std::size_t longest_cell_name = 60;  // in a file's name each byte may take three
 const std::string not_in_cell_names = "[ ] , = \" \\";
 
-// A file's name, a field of CSV and a line on a terminal can hold it.
+// Whether a file's name, a CSV field and a line on a terminal can hold it.
 bool is_cell_name(const std::string& name) {
   return !name.empty() && name.size() <= longest_cell_name &&
          name.find_first_of("[],=\"\\") == std::string::npos && printable(name) == name;
@@ -103,8 +103,9 @@ int jobs_of(const CommandLine& line) {
 }
 
 std::vector<Section> parse_sections(const std::string& path) {
-  std::vector<Section> sections(1);  // first what is above them, and shared
-  std::map<std::string, int> lines;  // by name
+  // The first has the options above all sections, which they share.
+  std::vector<Section> sections(1);
+  std::map<std::string, int> lines;  // by section name
   read_lines(path, [&](const TextLine& raw) {
     const std::string where = path + ":" + std::to_string(raw.number);
     const auto refuse = [&](const std::string& why) {
@@ -122,7 +123,7 @@ std::vector<Section> parse_sections(const std::string& path) {
         refuse("[" + name + "] is also in line " + std::to_string(first->second) +
                ": allowed are names that differ");
       if (sections.size() > most_cells)
-        refuse("more sections than a sweep may have cells: allowed are " +
+        refuse("more sections than a sweep may have cells: allowed are up to " +
                std::to_string(most_cells));
       sections.push_back({.name = {name, where}, .options = {}});
       return;

@@ -1,5 +1,5 @@
-// The text of a command line and of configuration files, before it becomes values, and where each
-// piece of it was written.
+// The text of a command line and of configuration files, before it becomes values, with the place
+// of each piece.
 #pragma once
 
 #include <map>
@@ -11,34 +11,34 @@
 
 namespace syncline {
 
-// A value as written, and where: "quickstart.cfg:4" or "--workers".
+// A value as written, and its place: "quickstart.cfg:4" or "--workers".
 struct Given {
   std::string value;
   std::string where;
 };
 using GivenOptions = std::map<std::string, Given>;
 
-// The values of a list: parts between commas, without the blanks around them; `\,` is a comma in a
-// value.
+// The values of a list: the parts between commas, without blanks around them; `\,` is a comma
+// within a value.
 std::vector<std::string> values_of(const Given& option);
 
-// A command's own option, like --out.
+// An option of a command, like --out.
 struct Flag {
   std::string name;
   bool has_value = false;
-  bool value_is_optional = false;  // --NAME, or --NAME=VALUE; the former is the value `on`
+  bool value_is_optional = false;  // --NAME, or --NAME=VALUE; the former has the value `on`
 };
 
 // A command line, split into its parts.
 struct CommandLine {
-  std::string written;                 // for a shell, with the program and the command
-  std::vector<std::string> arguments;  // not options
+  std::string written;                 // as a shell command, with the program and the command
+  std::vector<std::string> arguments;  // arguments that are not options
   std::map<std::string, std::string> flags;
   GivenOptions options;
 
   bool has(const std::string& flag) const { return flags.contains(flag); }
-  std::optional<std::string> flag(const std::string& name) const;  // none: it is not there
-  // The value of this flag, which is checked against `allowed`, whose name it gives.
+  std::optional<std::string> flag(const std::string& name) const;  // none: not given
+  // The value of a flag, checked against `allowed`, which gets the flag's name.
   std::optional<double> number(const std::string& flag, OwnOption allowed) const;
 };
 
@@ -46,12 +46,11 @@ struct CommandLine {
 CommandLine parse_command_line(const std::vector<std::string>& arguments,
                                const std::vector<Flag>& flags);
 
-// The flag `jobs`: how many processes run at a time; by default one per core.
+// The flag `jobs`: number of processes at a time; by default one per core.
 int jobs_of(const CommandLine& line);
 
-// A [section] of a configuration file has the options of its cells, with the lines above all
-// sections that it does not override. A file without sections is one of them without a
-// name.
+// A [section] of a configuration file has the options of its cells: its own, and those above all
+// sections that it does not override. A file without sections is one section without a name.
 struct Section {
   Given name;
   GivenOptions options;
@@ -62,11 +61,11 @@ constexpr int most_cells = 10'000;  // of a sweep
 // "path:line: ...".
 std::vector<Section> parse_sections(const std::string& path);
 
-// The file describes one thing: a section is an error.
+// For a file that describes one thing: a section is an error.
 GivenOptions parse_config_file(const std::string& path);
 
-// The options of a command line, and of the configuration file that it names, if any: for each of
-// its sections, or without a name. The command line wins.
+// The options of a command line and of the configuration file that it names, if any, for each
+// section of the file, or one without a name. The command line overrides the file.
 std::vector<Section> merged_with_file(const CommandLine& line);
 
 }  // namespace syncline

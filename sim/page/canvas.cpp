@@ -75,10 +75,9 @@ std::string tick_text(double value, const std::string& unit) {
   return unit == "s" ? seconds_shown(value) : count_shown(value);
 }
 
-// 1, 2 and 5 of a decade; on a linear axis whole steps.
 std::vector<double> ticks_of(double least, double most, Scale scale) {
   std::vector<double> ticks;
-  if (!(most > least) || most - least < 1e-100)  // steps would be none
+  if (!(most > least) || most - least < 1e-100)  // there would be no steps
     return {least};
   if (scale == Scale::linear) {
     const double rough = (most - least) / 6;
@@ -88,7 +87,7 @@ std::vector<double> ticks_of(double least, double most, Scale scale) {
       if (times * decade >= rough)
         step = times * decade;
     for (double i = std::ceil(least / step - 1e-9); i * step <= most * (1 + 1e-9); ++i)
-      ticks.push_back(i * step + 0.0);  // without a sign where it is none
+      ticks.push_back(i * step + 0.0);  // + 0.0 takes the sign off a zero
     return ticks;
   }
   const bool many = std::log10(most / least) > 3;

@@ -1,4 +1,4 @@
-// What SVG files are drawn on: lines, boxes and texts, and rulers that say where a value lies.
+// The canvas of SVG files: lines, boxes and texts, and rulers that map values to positions.
 #pragma once
 
 #include <string>
@@ -20,11 +20,11 @@ struct Canvas {
            const std::string& more = "");
   void text(double x, double y, const std::string& words, const char* anchor = "start",
             const std::string& colour = "#1b1c1f", const std::string& more = "");
-  // The file: with its title, and a caption below.
+  // The whole file, with the title, and a caption below.
   std::string whole(const std::string& title, const std::string& subject);
 };
 
-// A ruler says where a value lies between two.
+// Maps a value between `least` and `most` to a position between `from` and `to`.
 struct Ruler {
   double least = 0, most = 1;
   Scale scale = Scale::linear;
@@ -33,14 +33,14 @@ struct Ruler {
   double at(double value) const;
 };
 
-// 1, 2 and 5 of a decade; on a linear axis, and where these are too few, whole steps.
+// 1, 2 and 5 of each decade; whole steps on a linear axis, and where the former are too few.
 std::vector<double> ticks_of(double least, double most, Scale scale);
 std::string tick_text(double value, const std::string& unit);
 
-// An attribute; empty of no dash.
+// The attribute of a dash; empty if there is none.
 std::string dashed(const std::string& dash);
 std::string shortened(const std::string& text, std::size_t most);
-// Characters have about the same width.
+// An estimate: all characters count the same.
 double width_of(const std::string& text);
 
 }  // namespace syncline

@@ -9,9 +9,9 @@ namespace syncline {
 namespace {
 
 constexpr std::array colours{0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x000000};
-constexpr std::size_t most_steps = 5;  // of lightness, that an eye tells apart for certain
+constexpr std::size_t most_steps = 5;  // steps of lightness that an eye can tell apart for certain
 
-// Red, green and blue as light: what a mixture is made of (IEC 61966-2-1).
+// Red, green and blue as linear light, in which colours are mixed (IEC 61966-2-1).
 using Light = std::array<double, 3>;
 
 Light light_of(int colour) {
@@ -36,7 +36,7 @@ double luminance(const Light& light) {
   return 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2];
 }
 
-// The colour with white or black in it, as light as L* says (CIE 1976).
+// The colour, mixed with white or black to the lightness L* (CIE 1976).
 Light with_lightness(const Light& colour, double lightness) {
   const double wanted = std::pow((lightness + 16) / 116, 3), own = luminance(colour);
   Light mixed = colour;

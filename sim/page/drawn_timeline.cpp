@@ -27,7 +27,7 @@ Activity activity_of(const std::string& kind, const std::string& stream, Verb ve
   if (stream != "compute")
     return kind != "worker" && (verb == Verb::sum || verb == Verb::handle) &&
                    stream.starts_with("communication")
-               ? Activity::serve  // on `messages` a sum is on its way
+               ? Activity::serve  // on `messages` a sum is a message on its way
                : Activity::communicate;
   if (kind != "worker")
     return Activity::serve;
@@ -72,9 +72,9 @@ double busy_s(const DrawnTrack& track) {
   return seconds;
 }
 
-// "Workers stand still for 59 % of these 615 ms (exposed 40 %, waiting 19 %); worker 5, which
-// computes longest, least. server 2 is busy for 20 %." What the bars have, of all workers in the
-// whole window, is said where it differs.
+// "Workers stand still for 59 % of these 615 ms (exposed 40 %, waiting 19 %), from 40 % (worker 5)
+// to 70 % (worker 0): who computes longest waits least; server 2 adds and updates for 20 % of the
+// time." If all workers in the whole window have other shares, the sentence also gives those.
 std::string sentence_of(const std::vector<DrawnTrack>& workers,
                         const std::vector<DrawnTrack>& servers, double seconds,
                         const Figures& figures) {
@@ -101,12 +101,12 @@ std::string sentence_of(const std::vector<DrawnTrack>& workers,
     sentence += fmt::format(", from {} ({}) to {} ({})", percent(still_s(*least) / seconds),
                             least->name, percent(still_s(*most) / seconds), most->name);
   if (differ && workers.size() > 1 && least->name == longest.name)
-    sentence += ": who computes longest waits least";
+    sentence += ": the one that computes longest waits least";
   const double exposed_of_all = figures.exposed_communication_s / figures.iteration_mean_s;
   const double waiting_of_all = figures.waiting_s / figures.iteration_mean_s;
   if (std::abs(exposed - exposed_of_all) > worth_saying ||
       std::abs(waiting - waiting_of_all) > worth_saying)
-    sentence += fmt::format("; of all workers and iterations exposed is {}, waiting {}",
+    sentence += fmt::format("; over all workers and iterations, exposed is {}, waiting {}",
                             percent(exposed_of_all), percent(waiting_of_all));
   if (!servers.empty()) {
     const DrawnTrack& busiest = *std::ranges::max_element(servers, {}, busy_s);

@@ -1,5 +1,5 @@
-// The timeline of a result (sim/report/timeline.h) as it is drawn: what reads it trusts no number
-// in it.
+// The timeline of a result (sim/report/timeline.h) as it is drawn. No number of the timeline is
+// trusted.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,14 @@ namespace syncline {
 
 constexpr std::size_t most_timelines = 12;  // in one page
 
-// A slice is one of these to a reader: its colour.
+// What a slice shows to a reader; decides its colour.
 enum class Activity { forward, backward, compress, communicate, serve, exposed, wait };
 
 struct DrawnSlice {
   double start_s = 0, end_s = 0;  // from the timeline's start
   Verb verb = Verb::wait;
   Activity activity = Activity::communicate;
-  std::int64_t bucket = -1, iteration = -1;  // -1: all of them, or none
+  std::int64_t bucket = -1, iteration = -1;  // -1: all, or none
 };
 
 struct DrawnTrack {
@@ -36,12 +36,12 @@ struct DrawnTimeline {
   std::vector<DrawnTrack> tracks;
 };
 
-// The drawing; none where there is nothing that can be drawn. `figures` are of the same result.
+// The drawing; none if nothing can be drawn. `figures` are of the same result.
 std::optional<DrawnTimeline> drawn_timeline(const Timeline& timeline, const Figures& figures);
 
-// Cells whose timelines are drawn, by their places in the ranking, what matters most first: the
-// best of each case, the slowest of each, then the next best of each, up to most_timelines, or two
-// of each case.
+// The cells whose timelines are drawn, by their places in the ranking, the most important first:
+// the best of each case, the slowest of each case, then the next best of each. Up to
+// most_timelines, but at least two of each case.
 std::vector<std::size_t> drawn_cells(const Study& study, const Ranking& ranking);
 
 }  // namespace syncline

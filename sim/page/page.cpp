@@ -18,7 +18,7 @@ struct Filling {
   std::string text;
 };
 
-// Looks for places in the template only, never in what was filled in.
+// Finds places in the template only, never in text that was filled in.
 std::string filled(const std::string& pattern, const std::vector<Filling>& fillings) {
   std::string page;
   std::size_t done = 0;

@@ -9,40 +9,40 @@
 
 namespace syncline {
 
-// A report is about these.
+// The content of a report.
 struct Findings {
-  std::vector<Result> results;          // pooled (sim/study/pooled.h); of a validation as they are
-  std::vector<ValidationRow> rows;      // of a validation; otherwise none
-  std::vector<std::string> missing;     // a line for each thing that is not in it
-  std::string without = {};             // which cells (sim/study/missing.h): for the verdict
+  std::vector<Result> results;       // pooled (sim/study/pooled.h); not pooled for a validation
+  std::vector<ValidationRow> rows;   // of a validation; else none
+  std::vector<std::string> missing;  // a line for each thing that is missing
+  std::string without = {};  // which cells are missing (sim/study/missing.h), for the verdict
   std::vector<std::string> notes = {};  // how results were pooled
-  std::string command = {};             // that makes the report again; empty: not known
+  std::string command = {};             // the command that makes the report again; empty: not known
 };
 
-// Every page and summary of ours begins with this, and nothing of anybody else's does.
+// Every page begins with this, and no file of other programs does.
 extern const std::string page_begin;
 
-// Throws std::runtime_error where no page can be made: the program was built without Chart.js, or
+// Throws std::runtime_error if no page can be made: the program was built without Chart.js, or
 // day_of_page() throws.
 void require_page();
 
-// The day that a page says it was made: SOURCE_DATE_EPOCH's where it is set, so that a page can be
-// made again to the byte (reproducible-builds.org). Throws std::runtime_error where that is no
+// The day on which a page is made: the day of SOURCE_DATE_EPOCH if that is set, so that a page can
+// be made again to the byte (reproducible-builds.org). Throws std::runtime_error if that is not a
 // date.
 std::string day_of_page();
 
-// Strings of the findings are data in it, never markup.
+// The whole page. Strings of the findings are data in it, never markup.
 std::string page_of(const Findings& findings);
 
-// The data of a page, for its script: JSON that nothing in it can end or make markup of. It has the
-// timelines of the best cells, as many as there are bytes for.
+// The data of a page, for its script: JSON in which nothing can end the script or begin markup. It
+// has the timelines of the best cells, as many as fit into `most_bytes`.
 std::string page_data(const Findings& findings, std::size_t most_bytes);
 
-// The report in short, for a pull request.
+// The report in short, for a pull request, and the beginning of its text.
 extern const std::string summary_begin;
 std::string summary_of(const Findings& findings);
 
-// The figures of a paper: the name of a file and its SVG.
+// A figure for a paper: the name of its file, and its SVG.
 struct Drawing {
   std::string name;
   std::string svg;

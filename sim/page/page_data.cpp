@@ -26,7 +26,7 @@ namespace {
 
 using Json = PageJson;
 
-// The page begins with these sentences: who won, or what the only cell does.
+// The sentences with which the page begins: who won, or what the only cell does.
 std::vector<std::string> lead_of(const Findings& findings, const Study& study,
                                  const Ranking& ranking) {
   if (!findings.rows.empty())
@@ -35,7 +35,7 @@ std::vector<std::string> lead_of(const Findings& findings, const Study& study,
     return ranking.sentences;
   if (study.cells.size() > 1)
     return {std::to_string(study.cells.size()) +
-            " cells of which none competes with another: they differ in " +
+            " cells, none of which competes with another: they differ in " +
             and_listed(study.telling_options) + "."};
   const StudyCell& cell = study.cells[ranking.cells.front().result];
   const Result& result = *cell.result;
@@ -54,7 +54,7 @@ std::vector<std::string> lead_of(const Findings& findings, const Study& study,
   return lead;
 }
 
-// The winner in four figures.
+// A result in a few figures.
 Json facts_of(const Result& result) {
   const Figures& figures = result.figures;
   Json facts{{{"name", "samples/s"}, {"value", count_shown(figures.throughput_samples_per_s)}},
@@ -75,8 +75,7 @@ Json facts_of(const Result& result) {
   return facts;
 }
 
-// Everything that was chosen, for the user or by them: values that all cells have once, and where
-// cells differ how many values there are.
+// Everything that was chosen, by the user or by the program, with its different values.
 Json provenance_of(const std::vector<Result>& results) {
   constexpr std::size_t most_values = 20;
   using Values = std::vector<std::string>;
@@ -116,7 +115,7 @@ Json provenance_of(const std::vector<Result>& results) {
   return rows;
 }
 
-// Which program has made it, when, and by which command.
+// Which program made the page, when, and by which command.
 Json made_of(const Findings& findings) {
   std::vector<std::string> programs;
   for (const Result& result : findings.results)
@@ -132,7 +131,7 @@ Json warnings_of(const Findings& findings, const Study& study) {
   return warnings;
 }
 
-// As many as there are bytes for, in the order of the ranking.
+// The timelines for which there are bytes, the best first, in the order of the ranking.
 Json timelines_of(const Study& study, const Ranking& ranking, std::size_t bytes) {
   std::map<std::size_t, Json> timelines;
   for (const std::size_t rank : drawn_cells(study, ranking)) {
@@ -156,7 +155,7 @@ Json timelines_of(const Study& study, const Ranking& ranking, std::size_t bytes)
   return in_order;
 }
 
-// The first of the case in four figures; null where nothing competes for that.
+// The first cell of the case, with its facts; null if no cell can be the best.
 Json best_of_case(const Study& study, const Ranking& ranking, std::size_t in_case) {
   for (const RankedCell& ranked : ranking.cells) {
     const StudyCell& best = study.cells[ranked.result];
@@ -177,7 +176,7 @@ Json best_of_case(const Study& study, const Ranking& ranking, std::size_t in_cas
 }  // namespace
 
 std::string day_of_page() {
-  constexpr std::int64_t last = 253'402'300'799;  // of the year 9999
+  constexpr std::int64_t last = 253'402'300'799;  // the end of the year 9999
   std::time_t now = std::time(nullptr);
   if (const char* given = std::getenv("SOURCE_DATE_EPOCH")) {
     const auto seconds = number_in<std::int64_t>(given);

@@ -1,4 +1,4 @@
-// The data of a page, part by part, as its scripts (sim/page/browser/) read them.
+// The data of a page, part by part, in the form that its scripts (sim/page/browser/) read.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,20 +14,21 @@ namespace syncline {
 
 using PageJson = nlohmann::ordered_json;
 
-// The text can be a part of a script: nothing in it can end the script or begin markup.
+// The text for a script: nothing in it can end the script or begin markup.
 std::string as_script_data(const PageJson& json);
-// Six digits are enough for any chart.
+// Rounds to six digits, which are enough for any chart.
 double rounded(double number);
 
 PageJson to_json(const Chart& chart);
-// A tile without a winner has -1.
+// The winner is -1 in a tile without one.
 PageJson to_json(const Map& map);
-// It is short: slices are [start, end, verb, bucket, iteration] in parts of the whole.
+// In a short form: slices are [start, end, verb, bucket, iteration], with times in parts of the
+// whole.
 PageJson to_json(const DrawnTimeline& timeline);
 
-// A row per cell: a column per option that has two values, or figure.
+// A row per cell; a column for each option with two values or more, and for each figure.
 PageJson table_of(const Findings& findings, const Study& study, const Ranking& ranking);
-// Where the iterations of each worker go; null where there is one row only.
+// How each worker's iterations are spent; null if there is only one row.
 PageJson workers_of(const Result& result);
 // [word, meaning] of each word of the glossary.
 PageJson words_of_page();

@@ -1,5 +1,4 @@
-// The parts of the page that are files, in sim/page/browser/: CMake makes them a part of the
-// program.
+// The parts of the page that are files in sim/page/browser/: CMake compiles them into the program.
 #pragma once
 
 #include <string>
@@ -8,7 +7,7 @@ namespace syncline::page_parts {
 
 extern const std::string html;  // the template
 extern const std::string css;
-extern const std::string js;        // ours
-extern const std::string chart_js;  // Chart.js 3.9.1; empty where it was not installed
+extern const std::string js;        // Syncline's own
+extern const std::string chart_js;  // Chart.js 3.9.1; empty if it was not installed
 
 }  // namespace syncline::page_parts

@@ -35,8 +35,8 @@ std::string plain(const std::string& text) {
   return safe;
 }
 
-// "throughput-resnet50-batch-32-gbe-32x1.svg": what it shows, and of what. A number tells cases
-// apart that differ in other things.
+// "throughput-resnet50-batch-32-gbe-32x1.svg": the chart and its subject. If there are several
+// cases, `what` has the case's number, because subjects may be equal.
 std::string file_name(const std::string& what, const std::string& subject) {
   constexpr std::size_t most = 120;
   std::string name = what;
@@ -115,7 +115,7 @@ std::vector<Drawing> drawings_of(const Findings& findings) {
   for (std::size_t i = 0; i < study.cases.size(); ++i) {
     const std::vector<Chart> charts = charts_of(study, i);
     for (const char* id : {"throughput", "efficiency", "loss", "accuracy", "breakdown", "links"}) {
-      // The variant that the page begins with is the last.
+      // The last variant is the one that the page shows first.
       const auto chart = std::find_if(charts.rbegin(), charts.rend(),
                                       [&](const Chart& one) { return one.id == id; });
       if (chart != charts.rend())

@@ -78,16 +78,16 @@ void draw_axes(Canvas& canvas, const Chart& chart, const Ruler& x, const Ruler& 
               " transform=\"translate(14 182) rotate(-90)\"");
 }
 
-// The end of a line, and where its name stands.
+// The end of a line, and the place of its name.
 struct End {
   std::string name;
   std::string colour;
   std::string dash = {};
-  int marker = -1;  // none
+  int marker = -1;  // -1: none
   double x = 0, from = 0, y = 0;
 };
 
-// What its repetitions cover, behind all lines.
+// Draws the range of a series' repetitions, behind all lines.
 void draw_band(Canvas& canvas, const Chart& chart, const Series& series, const Ruler& x,
                const Ruler& y) {
   std::string there, back;
@@ -103,7 +103,7 @@ void draw_band(Canvas& canvas, const Chart& chart, const Series& series, const R
                                there, back, colour_of(series.colour));
 }
 
-// Answers with its end; none where no point of it can be drawn.
+// Returns the end of the line; none if no point of it can be drawn.
 std::optional<End> draw_line(Canvas& canvas, const Chart& chart, const Series& series,
                              const Ruler& x, const Ruler& y) {
   const bool bound = series.colour < 0;
@@ -126,8 +126,8 @@ std::optional<End> draw_line(Canvas& canvas, const Chart& chart, const Series& s
   return path.empty() ? std::nullopt : std::optional(end);
 }
 
-// Names stand one below another at the right, each as near to the end of its line as there is room.
-// Before each is what its line looks like, and a grey stub that leaves the chart towards it.
+// Draws the names of lines one below another at the right, each as near to the end of its line as
+// there is room. Before each name are a sample of its line and a grey stub from the chart.
 void draw_names(Canvas& canvas, std::vector<End> ends, double right) {
   std::ranges::sort(ends, {}, &End::y);
   for (std::size_t i = 1; i < ends.size(); ++i)

@@ -1,5 +1,5 @@
-// Charts as SVG files for a paper: black on white, Okabe and Ito's colours, no font or script from
-// elsewhere.
+// Charts as SVG files for a paper: black on white, in Okabe and Ito's colours, with no font or
+// script from elsewhere.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace syncline {
 
-// Begins with an XML declaration; every file of ours does so.
+// The beginning of every such file, an XML declaration and a mark.
 extern const std::string svg_begin;
 
-// With a caption that says what it is of. A chart is of lines, a stack or bars.
+// The caption names the subject. A chart must have lines, a stack or bars.
 std::string svg_of(const Chart& chart, const std::string& subject);
 std::string svg_of(const Map& map, const std::string& subject);
 std::string svg_of(const DrawnTimeline& timeline, const std::string& subject);

@@ -1,4 +1,4 @@
-// The map of winners as a file: the same tints, names and line as on the page
+// The map of winners as a file, with the same tints, names and line as on the page
 // (sim/page/browser/map.js).
 #include <algorithm>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 constexpr double tile_height = 50, map_left = 84;
 constexpr std::size_t most_name_lines = 3;
 
-// The name in lines of so many characters; none where it has no room.
+// The name in lines of width `room`; none if there is no room for it.
 std::vector<std::string> lines_of_name(const std::string& name, double room) {
   std::vector<std::string> lines;
   std::istringstream words(name);
@@ -38,7 +38,7 @@ void draw_lines(Canvas& canvas, double x, double y, const std::vector<std::strin
     canvas.text(x, top + 14 * static_cast<double>(i), lines[i], "middle", colour);
 }
 
-// A box of the winner's tint, with its hatch.
+// A box in the winner's tint, hatched if the tint is.
 void draw_tint(Canvas& canvas, double x, double y, double w, double h, const Tint& tint) {
   canvas.box(x, y, w, h, tint.fill);
   if (tint.hatched)
@@ -52,7 +52,8 @@ void draw_tie(Canvas& canvas, double x, double y, double w, double h) {
   canvas.box(x, y, w, h, tie_fill, fmt::format(R"( stroke="{}" stroke-dasharray="3 3")", tie_line));
 }
 
-// Entries stand side by side, and below where there is no more room. Answers with the end.
+// Draws entries side by side, in new rows where there is no more room. Returns where the legend
+// ends.
 double draw_legend(Canvas& canvas, const Map& map, const std::vector<Tint>& tints, bool named) {
   double left = map_left, top = 10;
   const auto entry = [&](const std::string& name, const auto& draw) {

@@ -18,18 +18,18 @@
 namespace syncline {
 namespace {
 
-// "5 runs: 98, 100, 101, 99 and 102 samples/s; ..."; empty of one run.
+// "5 runs: 98, 100, 101, 99 and 102 samples/s; ..."; empty for one run.
 std::string runs_line(const Figures& figures) {
   if (figures.runs == 1)
     return "";
   std::vector<std::string> values;
   std::ranges::transform(figures.throughput_of_runs, std::back_inserter(values), count_shown);
   return fmt::format(
-      "{}: {} samples/s; window, percentiles, links, workers and picture are the first one's",
+      "{}: {} samples/s; window, percentiles, links, workers and picture are of the first run",
       runs_shown(figures.runs), fmt::join(values, ", "));
 }
 
-// Empty where there is no price and no size.
+// Empty without a price and a size.
 std::string epoch_line(const Figures& figures, const std::string& samples) {
   if (samples.empty() && !figures.epoch_cost)
     return "";
@@ -37,7 +37,7 @@ std::string epoch_line(const Figures& figures, const std::string& samples) {
          (figures.epoch_cost ? ", costs " + cost_shown(*figures.epoch_cost) : "");
 }
 
-// "4,096 tokens/s, MFU 37.5 %, HFU 50.0 %"; empty where neither tokens nor devices are known.
+// "4,096 tokens/s, MFU 37.5 %, HFU 50.0 %"; empty if neither tokens nor devices are known.
 std::string utilisation_line(const Figures& figures) {
   std::vector<std::string> parts;
   if (figures.tokens_per_s)
@@ -49,7 +49,8 @@ std::string utilisation_line(const Figures& figures) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// What each worker's iterations go into, where they differ; of many some, the first and the last.
+// How each worker's iterations are spent, if workers differ; of many workers some, with the first
+// and the last.
 std::string workers_table(const Result& result) {
   constexpr std::size_t most = 16;
   if (result.figures.workers.size() < 2)

@@ -38,7 +38,7 @@ bool is_too_large(const Result& result) {
   return !result.figures.fits_memory();
 }
 
-// "96.2 GB of 80 GB"; "-" where no device is known.
+// "96.2 GB of 80 GB"; "-" if no device is known.
 std::string memory_shown(const Result& result) {
   const Figures& figures = result.figures;
   return figures.memory_bytes && figures.device_memory_bytes
@@ -53,7 +53,7 @@ bool recomputes(const Result& result) {
 bool has_tokens(const Result& result) {
   return result.figures.tokens_per_s.has_value();
 }
-// Whoever trains on tokens asks for it; a report has it of all.
+// Users who train on tokens want the column; a report always has it.
 bool asks_for_utilisation(const Result& result) {
   return has_tokens(result) && result.figures.mfu.has_value();
 }
@@ -77,7 +77,7 @@ std::string epoch_title(const std::vector<Result>& results) {
   return std::ranges::any_of(results, is_sized) ? "epoch" : "10^6 samples";
 }
 
-// "node0-nic_UP 97 %"; "-" where none is used.
+// "node0-nic_UP 97 %"; "-" if no link is used.
 std::string busiest_link_shown(const Result& result) {
   const std::vector<BusyLink>& links = result.figures.busiest_links;
   return links.empty() ? "-" : links[0].name + " " + percent(links[0].utilisation);
@@ -112,19 +112,20 @@ const std::vector<Figure> all_rows{
         {.titles = {"mean of"}, .allowed = from_one}),
     row("throughput_of_runs", &Figures::throughput_of_runs, Unit::number, none,
         "throughput of each run, the scenario's own seed first",
-        "Their spread is what the interval of their mean is computed from."),
+        "The interval of their mean is computed from their spread."),
     row("throughput_interval", &Figures::throughput_interval, Unit::share, none,
         "half the 95 % interval of throughput, as a part of it",
-        "It is null where all iterations are alike or too few.", {.allowed = any_count.or_null()}),
+        "It is null if all iterations are alike or too few.", {.allowed = any_count.or_null()}),
     row("halves_differ", &Figures::halves_differ, Unit::share, mean,
-        "throughput of the second half of the window less that of the first, as a part of both",
+        "throughput of the second half of the window minus throughput of the first, as a part of "
+        "both",
         "More than 3 % is a warning, and a ~ before samples/s in tables.",
         {.allowed = any_printable}),
     row("window_from_s", &Figures::window_from_s, Unit::seconds, none,
-        "simulated seconds at which the window begins that figures are of",
+        "simulated seconds at which the window of the figures begins",
         "All workers work in it, and warm-up is over."),
     row("window_to_s", &Figures::window_to_s, Unit::seconds, none,
-        "simulated seconds at which the window ends that figures are of",
+        "simulated seconds at which the window of the figures ends",
         "It is where the first worker does its last iteration."),
     row("window_iterations", &Figures::window_iterations, Unit::number, none,
         "iterations of the window, per worker", "Parts of iterations count as parts."),
@@ -151,15 +152,15 @@ const std::vector<Figure> all_rows{
     row("mfu", &Figures::mfu, Unit::share, column,
         "model FLOP utilisation: the model's operations per second over the devices' peak",
         "It counts forward once and backward twice of the samples that throughput counts, and no "
-        "recompute (PaLM, Chowdhery et al. 2022, appendix B); the peak is that of "
-        "platforms/devices.csv for the precision, and null is where it is not known.",
+        "recompute (PaLM, Chowdhery et al. 2022, appendix B); the peak is in platforms/devices.csv "
+        "for the precision; without it the figure is null.",
         {.titles = {"MFU"}, .allowed = any_count.or_null(), .matters = asks_for_utilisation}),
     row("hfu", &Figures::hfu, Unit::share, column,
         "hardware FLOP utilisation: as mfu, with what recompute computes again",
         "Without recompute it is mfu.",
         {.titles = {"HFU"}, .allowed = any_count.or_null(), .matters = utilisations_differ}),
     row("loss", &Figures::loss, Unit::number, column | summary | if_learned,
-        "the training objective at the end: over all training data, with what the problem adds",
+        "the training objective at the end: over all training data, with the problem's own terms",
         "Only cells with the option learn have it; it is null after a divergence.",
         {.allowed = any_loss, .shown = loss_shown, .matters = learns}),
     row("accuracy", &Figures::accuracy, Unit::share, column | summary | if_learned,
@@ -167,14 +168,15 @@ const std::vector<Figure> all_rows{
         "Nobody learned from these samples; it is null after a divergence.",
         {.allowed = any_share.or_null(), .shown = accuracy_shown, .matters = learns}),
     row("target_s", &Figures::target_s, Unit::seconds, column | summary | if_learned,
-        "simulated seconds until what the option until asks for was met",
-        "It is null where it was missed or nothing was asked for.",
+        "simulated seconds until the target of the option until was met",
+        "It is null if the target was missed or none was given.",
         {.titles = {"target"},
          .allowed = any_count.or_null(),
          .shown = target_shown,
          .matters = has_target}),
     row("epoch_s", &Figures::epoch_s, Unit::duration, column,
-        "seconds of an epoch at this throughput", "It has epoch-samples samples, or a million.",
+        "seconds of an epoch at this throughput",
+        "An epoch has epoch-samples samples, or a million.",
         {.titles = {"epoch", "10^6 samples"}, .matters = has_epoch, .title = epoch_title}),
     row("epoch_cost", &Figures::epoch_cost, Unit::money, column,
         "what an epoch costs: its hours times the workers times the price",
@@ -182,8 +184,8 @@ const std::vector<Figure> all_rows{
         {.titles = {"cost"}, .allowed = any_count.or_null(), .matters = has_price}),
     row("memory_bytes", &Figures::memory_bytes, Unit::bytes, column,
         "bytes that training keeps in a worker's memory at least, on the device that has the least",
-        "What takes more than the device has is no candidate, and has a warning with the "
-        "arithmetic; it is null where no device is known.",
+        "A cell that takes more than the device has is no candidate, and has a warning with the "
+        "arithmetic; the figure is null if no device is known.",
         {.titles = {"memory"},
          .allowed = any_count.or_null(),
          .shown = memory_shown,
@@ -195,8 +197,8 @@ const std::vector<Figure> all_rows{
         column | summary | mean | explains,
         "workers times batch (times accumulation) over throughput: seconds that a worker has for "
         "each iteration",
-        "It is compute, compress, exposed communication and waiting together, of the window that "
-        "throughput is of; of several runs it is so in each.",
+        "It is the sum of compute, compress, exposed communication and waiting in the window of "
+        "throughput; of several runs, in each.",
         {.titles = {"iteration"}}),
     row("iteration_p50_s", &Figures::iteration_p50_s, Unit::seconds, none,
         "the median of iterations' seconds, from one forward to the end of the step",
@@ -204,9 +206,9 @@ const std::vector<Figure> all_rows{
     row("iteration_p99_s", &Figures::iteration_p99_s, Unit::seconds, none,
         "seconds that 99 % of the iterations take at most", "It is the nearest rank."),
     row("workers", &Figures::workers, Unit::number, none,
-        "each worker's iterations in the window, and what an iteration of its own goes into",
-        "Neighbours that did the same stand in one row. Of more than 4,096 rows that many are "
-        "kept, evenly spread, with the worker that computes longest.",
+        "each worker's iterations in the window, and how its iterations are spent",
+        "Neighbours that did the same share a row. Of more than 4,096 rows, 4,096 are kept, evenly "
+        "spread, with the worker that computes longest.",
         {.titles = {"workers' table"}}),
     row("compute_s", &Figures::compute_s, Unit::seconds, column | part | mean | explains,
         "seconds of an iteration in forward, backward and the step",
@@ -214,7 +216,7 @@ const std::vector<Figure> all_rows{
         {.titles = {"compute"}, .words = "computation"}),
     row("compress_s", &Figures::compress_s, Unit::seconds, column | part | mean | explains,
         "seconds of an iteration in which messages are made or read and nothing is computed",
-        "Tables have it as a part of the iteration, where anything compresses.",
+        "Tables have it as a part of the iteration, if anything compresses.",
         {.titles = {"compress"}, .words = "compression", .matters = does_compress}),
     row("exposed_communication_s", &Figures::exposed_communication_s, Unit::seconds,
         column | summary | part | mean | explains,
@@ -243,7 +245,7 @@ const std::vector<Figure> all_rows{
         "Each part of a gradient, bucket and server, counts."),
     row("bytes_sent", &Figures::bytes_sent, Unit::bytes, mean | explains,
         "bytes sent by workers and nodes, per worker and iteration",
-        "What servers answer is among the bytes received.", {.words = "bytes sent"}),
+        "Servers' answers are among the bytes received.", {.words = "bytes sent"}),
     row("bytes_sent_off_node", &Figures::bytes_sent_off_node, Unit::bytes, column | mean,
         "bytes that leave their node, sent by workers and nodes, per worker and iteration",
         "They go through the node's network card.",
@@ -270,10 +272,10 @@ const std::vector<Figure> all_rows{
         "how often the first bucket's parameters changed in the whole run",
         "Without servers it is the number of steps."),
     row("run_iteration_s", &Figures::run_iteration_s, Unit::seconds, mean,
-        "seconds of the whole run per iteration", "It has warm-up and the end in it."),
+        "seconds of the whole run per iteration", "It includes warm-up and the end of the run."),
     row("bound_compute_s", &Figures::bound_compute_s, Unit::seconds, mean | explains,
         "seconds of the slowest worker's computation per iteration; where not all wait for all, "
-        "those that an iteration takes if each worker goes as fast as it computes",
+        "seconds of an iteration if each worker goes as fast as it computes",
         "No iteration is faster, or the result has a warning.",
         {.words = "the slowest worker's computation"}),
     row("bound_link_s", &Figures::bound_link_s, Unit::seconds, mean | explains,
@@ -281,7 +283,7 @@ const std::vector<Figure> all_rows{
         "No iteration is faster, or the result has a warning.",
         {.words = "the busiest link's bytes / bandwidth"}),
     row("simulated_s", &Figures::simulated_s, Unit::seconds, none,
-        "seconds that passed in the simulation", "They are not those you wait."),
+        "seconds that passed in the simulation", "They are not the seconds that you wait."),
     row("flows", &Figures::flows, Unit::number, none, "how many transfers SimGrid simulated",
         "About ten microseconds of a core go into each."),
     row("warnings", &Figures::warnings, Unit::number, none,

@@ -1,5 +1,5 @@
-// A row for each figure of a result: what it is called, what it means, where it is and where it is
-// shown. JSON, results.csv, tables, pages, the gate, help and the schema go through these rows.
+// A row for each figure of a result: its names, its meaning, its member and where it is shown.
+// JSON, results.csv, tables, pages, the gate, help and the schema are made from these rows.
 // sim/report/README.md has the formulas.
 #pragma once
 
@@ -22,30 +22,31 @@ using FigureMember =
 enum class Unit { number, samples_per_s, share, seconds, duration, bytes, money, text };
 
 struct Figure {
-  // Uses that a figure can have beside JSON, results.csv and help.
+  // Uses of a figure besides JSON, results.csv and help.
   enum Role : unsigned {
     none = 0,
-    column = 1,       // tables have it, and the page's
-    summary = 2,      // the table in a pull request has it, too
-    part = 4,         // it is a part of an iteration, and tables show it as a part of its seconds
-    mean = 8,         // of several runs it is their mean; any other is that of the first
-    explains = 16,    // expected.csv keeps it, and it says why another figure moved
-    if_learned = 32,  // only results of what learns have it
+    column = 1,       // in tables, and in the page's table
+    summary = 2,      // also in the table in a pull request
+    part = 4,         // a part of an iteration, which tables show as a part of its seconds
+    mean = 8,         // of several runs it is their mean; other figures are of the first run
+    explains = 16,    // expected.csv keeps it, to explain why another figure moved
+    if_learned = 32,  // only in results of runs that learn
   };
   // Properties that only some figures have.
   struct Traits {
-    std::vector<std::string> titles = {};  // other names in tables and reports; first its column's
-    std::string words = {};                // of a part, or of what explains, in sentences
+    // Other names in tables and reports; the first is the column's.
+    std::vector<std::string> titles = {};
+    std::string words = {};  // its name in sentences, for a part or a figure that explains
     AllowedNumbers allowed = {};
-    // A table shows it with this, if not as its unit says.
+    // Its text in a table. Null: as its unit says.
     std::string (*shown)(const Result&) = nullptr;
-    // If not all tables have its column: whether one with this result has it.
+    // Whether a table with this result has its column. Null: every table has.
     bool (*matters)(const Result&) = nullptr;
-    // If its title is not always the first.
+    // The title of its column. Null: the first of `titles`.
     std::string (*title)(const std::vector<Result>&) = nullptr;
   };
 
-  std::string name;  // in JSON, and where it is a number in results.csv
+  std::string name;  // in JSON, and in results.csv if it is a number
   FigureMember member;
   Unit unit = Unit::number;
   unsigned roles = none;
@@ -59,30 +60,31 @@ struct Figure {
 
 const std::vector<Figure>& figure_rows();
 
-// What stands beside a name in the lists of figures: in JSON by these names.
+// The numbers beside `name` in the lists of figures, by their names in JSON.
 const std::vector<NamedNumber<WorkerFigures>>& numbers_of(const WorkerFigures& worker);
 const std::vector<NamedNumber<BusyLink>>& numbers_of(const BusyLink& link);
 
-// The row of this name; none where there is no such figure.
+// Null if there is no figure of this name.
 const Figure* find_figure(const std::string& name);
 
-// The value of a figure that is a number; none where it is null or the result has it not.
+// The value of a figure that is a number; none if it is null or not in the result.
 std::optional<double> value_of(const Figure& figure, const Result& result);
 std::optional<double> value_of(const std::string& figure, const Result& result);
 
-// The value that a column has: a part of an iteration is a part of its seconds.
+// The value in a column: a part of an iteration is divided by the iteration's seconds.
 std::optional<double> column_value(const Figure& figure, const Result& result);
 
-// The text that a table has.
+// The text in a table.
 std::string shown_in_table(const Figure& figure, const Result& result);
 std::string title_of(const Figure& figure, const std::vector<Result>& results);
 
-// The columns of a table of these results, in their order: of a pull request those with the role
-// `summary`.
+// The columns of a table of these results, in their order; with the role `summary`, of the table in
+// a pull request.
 std::vector<const Figure*> columns_of(const std::vector<Result>& results,
                                       Figure::Role role = Figure::column);
 
-// Results of before did not say these: they had one run, and servers whose software took no time.
+// Whether older results may lack this figure: they had one run, and servers whose software took no
+// time.
 bool may_be_missing(const Figure& figure);
 
 }  // namespace syncline

@@ -12,14 +12,14 @@ const std::string explained = "explain --platform pcie-8x4-10gbe --model resnet5
 const std::vector<GlossaryWord>& glossary() {
   static const std::vector<GlossaryWord> words{
       {"worker", "an accelerator that computes gradients: one SimGrid host",
-       "How many there are, node by node, says the option `workers`", explained + " --workers 8"},
+       "The option `workers` says how many there are, node by node", explained + " --workers 8"},
       {"node", "the workers of one machine, which share its network cards",
-       "A platform says it with the host property `node`, or the option `workers-per-node` does",
+       "The host property `node` of a platform defines it, or the option `workers-per-node`",
        explained + " --exchange hierarchical"},
       {"server", "a machine or process that holds a shard of the model",
        "With `servers = 0` each node has one", explained + " --schedule asp --servers 0"},
       {"host", "a machine or a device of a platform, as SimGrid has them",
-       "It computes at its `speed`; what it is for, its property `role` says", explained},
+       "It computes at its `speed`; its property `role` says what it is for", explained},
       {"role",
        "what a host of a platform is for, by its property: `worker` (also without one), `server`, "
        "`host` (a node's CPU and memory) or `none`",
@@ -28,7 +28,7 @@ const std::vector<GlossaryWord>& glossary() {
        explained + " --worker-hosts node*-gpu0"},
       {"rail",
        "a network of its own for the k-th card of every node, where nodes have several cards",
-       "What goes from one rail to another crosses the node first; `hierarchical` keeps to rails",
+       "Messages from one rail to another cross the node first; `hierarchical` keeps to rails",
        explained + " --exchange hierarchical"},
       {"channel",
        "a ring, or a pair of trees, that carries a share of every message and leaves a node by a "
@@ -87,7 +87,7 @@ const std::vector<GlossaryWord>& glossary() {
       {"activations",
        "what forward keeps for backward: a model's file says it, or `activation-bytes`; "
        "`recompute` keeps less",
-       "Files of transformers do; where nothing says them, they are not counted",
+       "Files of transformers do; without a value they are not counted",
        "explain --platform dgx --model gpt-1.3b --precision bf16 --efficiency 0.4 --batch 4 "
        "--recompute selective"},
       {"staleness",
@@ -102,7 +102,7 @@ const std::vector<GlossaryWord>& glossary() {
       {"DiLoCo",
        "training across slow lines by `local-sgd` whose averages an outer optimizer applies "
        "(Douillard et al. 2023): `outer-learning-rate = 0.7` and `outer-momentum = 0.9`",
-       "Its own steps are AdamW's where these are SGD's",
+       "The inner steps of the paper are AdamW's, here they are SGD's",
        "explain --platform internet-8x1 --model resnet50 --throughput 253 --schedule local-sgd "
        "--outer-learning-rate 0.7 --outer-momentum 0.9"},
   };

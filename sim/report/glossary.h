@@ -1,5 +1,5 @@
-// The words of this field as this program uses them: `syncline help` says them, and the README's
-// tables are these, row by row (tests/repo/glossary_test.cpp).
+// The words of this field as this program uses them. `syncline help` prints them, and the README's
+// tables have the same rows (tests/repo/glossary_test.cpp).
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@ namespace syncline {
 
 struct GlossaryWord {
   std::string word;
-  std::string meaning;  // as it stands in the README
-  std::string more;     // a sentence that only help says
-  std::string example;  // after `syncline`
+  std::string meaning;  // as in the README
+  std::string more;     // a sentence for help only
+  std::string example;  // arguments of `syncline`
 };
 
-const std::vector<GlossaryWord>& glossary();  // of clusters, schedules and figures
-const std::vector<GlossaryWord>& portions();  // of what is sent
+const std::vector<GlossaryWord>& glossary();  // about clusters, schedules and figures
+const std::vector<GlossaryWord>& portions();  // about the parts of what is sent
 
 }  // namespace syncline

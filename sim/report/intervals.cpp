@@ -6,7 +6,7 @@ namespace syncline {
 
 std::vector<Interval> merged(std::vector<Interval> intervals) {
   std::ranges::sort(intervals, {}, &Interval::start_s);
-  std::size_t count = 0;  // of those that are disjoint
+  std::size_t count = 0;  // of the disjoint ones
   for (const Interval interval : intervals)
     if (count > 0 && interval.start_s <= intervals[count - 1].end_s)
       intervals[count - 1].end_s = std::max(intervals[count - 1].end_s, interval.end_s);
@@ -19,7 +19,7 @@ std::vector<Interval> merged(std::vector<Interval> intervals) {
 std::vector<Interval> common(const std::vector<Interval>& of, const std::vector<Interval>& others) {
   std::vector<Interval> all;
   std::size_t first = 0;
-  for (const Interval& one : of) {  // in order of time
+  for (const Interval& one : of) {  // in the order of time
     while (first < others.size() && others[first].end_s <= one.start_s)
       ++first;
     for (std::size_t i = first; i < others.size() && others[i].start_s < one.end_s; ++i)
@@ -64,7 +64,7 @@ void MovingTimes::append(const Row& row, std::vector<Interval>& moving) const {
   }
   const std::size_t before = moving.size();
   double from_s = row.start_s;
-  const auto& pauses = found->second;  // one after the other
+  const auto& pauses = found->second;  // in the order of time, disjoint
   for (auto pause = std::ranges::upper_bound(pauses, row.start_s, {}, &Interval::end_s);
        pause != pauses.end() && pause->start_s < row.end_s; ++pause) {
     if (pause->start_s > from_s)

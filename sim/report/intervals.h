@@ -1,4 +1,4 @@
-// Stretches of time, and what they have in common.
+// Stretches of time, and their intersections.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,26 @@ namespace syncline {
 struct Interval {
   double start_s;
   double end_s;
-  double part = 1;  // of it that counts
+  double part = 1;  // the part of it that counts
 };
 
-// In order, without overlap.
+// The union of the intervals, in order, without overlap.
 std::vector<Interval> merged(std::vector<Interval> intervals);
 
-// The parts of `of`, which are in order, in which one of `others` was active, which are disjoint,
-// too.
+// The stretches of `of` in which one of `others` was active. `of` must be in order; `others` must
+// be in order and disjoint.
 std::vector<Interval> common(const std::vector<Interval>& of, const std::vector<Interval>& others);
 
-// Seconds that count of `of` in which one of `others` was active: of what they have in common.
+// Seconds of common(of, others) that count.
 double overlap_s(const std::vector<Interval>& of, const std::vector<Interval>& others);
 
-// When the bytes of a row move: a row of a communication stream goes on while others are waited for
-// between two of its messages.
+// When the bytes of a row move: between two of its messages, a row of a communication stream may
+// wait for others.
 class MovingTimes {
  public:
   explicit MovingTimes(const Trace& trace);
 
-  // Whether its bytes do at all: some rows wait, or work on what has come.
+  // Whether bytes of the row move at all: some rows wait, or work on what has arrived.
   static bool has_any(const Row& row);
   std::vector<Interval> of(const Row& row) const;
   void append(const Row& row, std::vector<Interval>& moving) const;

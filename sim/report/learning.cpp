@@ -12,7 +12,7 @@
 namespace syncline {
 namespace {
 
-// "diverged at 1.2 s; not yet after 1 s, ...", or what it came to.
+// "diverged at 1.2 s; not yet after 1 s, ...", or the loss at the end.
 std::string loss_line(const Result& result) {
   const Learned& learned = *result.learned;
   const double samples = last_of_curve(result, &CurvePoint::samples);
@@ -160,15 +160,15 @@ std::vector<std::string> learning_warnings(const Learned& learned) {
   constexpr double worth_saying = 0.01;
   const Compressed& sent = learned.compressed;
   if (sent.messages > 0 && sent.empty >= worth_saying)
-    warnings.push_back(fmt::format(
-        "nobody sent anything in {} of {} messages: the compressor chose none of their values",
-        percent(sent.empty), count_shown(static_cast<double>(sent.messages))));
+    warnings.push_back(
+        fmt::format("{} of {} messages were empty: the compressor chose none of their values",
+                    percent(sent.empty), count_shown(static_cast<double>(sent.messages))));
   constexpr double few = 16;
   if (sent.messages > 0 && sent.target_values.value_or(few) < few)
-    warnings.push_back(fmt::format(
-        "a message was asked for {:.3g} of {:.4g} values in the mean: with fewer than {:.0f}, what "
-        "is learned says little of the same density in a larger model",
-        *sent.target_values, sent.values, few));
+    warnings.push_back(
+        fmt::format("messages were asked for {:.3g} of {:.4g} values in the mean: with fewer than "
+                    "{:.0f}, learning says little about the same density in a larger model",
+                    *sent.target_values, sent.values, few));
   return warnings;
 }
 

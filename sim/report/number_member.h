@@ -1,5 +1,5 @@
-// Numbers that are members of a value, so that a row can say where its number is; and which numbers
-// a result may have: whoever reads one prints them, and must not print nonsense.
+// Numbers that are members of a value, so that a row can say where its number is; and the numbers
+// that a result may have, because programs that read a result print them.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ template <class Value>
 using NumberMember = std::variant<double Value::*, std::optional<double> Value::*, int Value::*,
                                   std::int64_t Value::*, std::uint64_t Value::*>;
 
-// The number of a member; none where it is not there, or not finite.
+// The number of a member; none if it is absent or not finite.
 template <class Value>
 std::optional<double> number_in(const Value& value, const NumberMember<Value>& member) {
   const auto number =
@@ -37,13 +37,13 @@ void put_number(Value& value, const NumberMember<Value>& member, std::optional<d
       member);
 }
 
-// Whether it is written without a point.
+// Whether the number is written without a point.
 template <class Value>
 bool is_whole(const NumberMember<Value>& member) {
   return member.index() > 1;
 }
 
-// A null is a number that is not finite, or is not there.
+// `null`: the number may be absent or not finite.
 struct AllowedNumbers {
   double least = 0;
   double most = 1e18;  // so that each can be printed as a count
@@ -52,7 +52,7 @@ struct AllowedNumbers {
   constexpr AllowedNumbers or_null() const { return {least, most, true}; }
 };
 
-// A number that a value has.
+// A number among the members of a value.
 template <class Value>
 struct NamedNumber {
   const char* name;  // in JSON

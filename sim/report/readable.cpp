@@ -29,7 +29,7 @@ std::string duration_shown(double s) {
     return seconds_shown(s);
   if (s >= 100 * units[0].seconds)
     return count_shown(s / units[0].seconds) + " d";
-  for (std::size_t i = 0; i + 1 < std::size(units); ++i) {  // two units say enough
+  for (std::size_t i = 0; i + 1 < std::size(units); ++i) {  // two units are precise enough
     const double small = std::round(s / units[i + 1].seconds);
     const double each = std::round(units[i].seconds / units[i + 1].seconds);
     if (small >= each)

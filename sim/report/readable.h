@@ -1,4 +1,4 @@
-// Numbers and tables as people read them.
+// Numbers and tables for people to read.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,18 @@ namespace syncline {
 std::string percent(double part, int digits = 0);
 // "12.3 ms": three digits and a suitable unit.
 std::string seconds_shown(double s);
-// "4 min 12 s": what a person waits for.
+// "4 min 12 s": for times that a person waits.
 std::string duration_shown(double s);
 std::string bytes_shown(double b);
-// "12,345", or four digits if there are fewer.
+// "12,345", or four digits for a smaller number.
 std::string count_shown(double number);
 std::string cost_shown(double price);
 // "a, b and c".
 std::string and_listed(const std::vector<std::string>& words);
-// The first few, and how many more.
+// The first few words, and how many more there are.
 std::string few(std::vector<std::string> words);
 
-// At most so many of these, evenly spread, the first and the last among them.
+// At most `most` of these, evenly spread, with the first and the last among them.
 template <class One>
 std::vector<One> spread(const std::vector<One>& all, std::size_t most) {
   const std::size_t taken = std::min(all.size(), most);
@@ -39,9 +39,9 @@ struct Column {
 };
 std::string aligned(const std::vector<Column>& columns, std::size_t rows);
 
-// A field of a CSV file: in quotes where commas or quotes are in it.
+// A field of a CSV file, in quotes if it has commas or quotes.
 std::string csv_field(const std::string& value);
-// Text that may be in XML 1.0, where control characters are not allowed even escaped.
+// Text for XML 1.0, in which control characters are not allowed, even escaped.
 std::string in_xml(const std::string& text);
 
 }  // namespace syncline

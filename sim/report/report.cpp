@@ -32,7 +32,7 @@ std::int64_t updates_in(const Trace& trace) {
   return updates > 0 ? updates : steps;
 }
 
-// Of the window, the part in which the busiest server does this.
+// The part of the window for which the busiest server does this; none if no server does.
 std::optional<double> busiest_server(const Trace& trace, Verb verb) {
   const Window& window = trace.window;
   std::map<int, double> busy_s;  // by rank
@@ -48,9 +48,9 @@ std::optional<double> busiest_server(const Trace& trace, Verb verb) {
   return std::min(most_s / (window.to_s - window.from_s), 1.0);
 }
 
-// Says what delays a run, with the figures of whatever else takes a tenth of an iteration or more.
-// A link that is busy for longer than the device is the first to make faster, even if most of its
-// bytes move while the device computes.
+// Names what delays a run, with the shares of other parts that take a tenth of an iteration or
+// more. A link that is busy for longer than the device is the first thing to make faster, even if
+// most of its bytes move while the device computes.
 std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& workers,
                           const Figures& figures) {
   struct Part {
@@ -103,8 +103,8 @@ std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& wor
 }
 
 void add_links(const Trace& trace, Figures& figures) {
-  // Its part of what it can carry in the window. Flows between two ranks may overlap, so that what
-  // one flow could carry is no limit to all of them.
+  // The part of the link's capacity in the window that is used. Flows between two ranks may
+  // overlap, so the capacity of one flow does not limit all of them.
   const auto full = [&](const LinkUse& link) {
     const auto part_of = [&](double bytes) {
       return link.bandwidth.part_used(bytes, trace.window.from_s, trace.window.to_s);
@@ -125,7 +125,7 @@ void add_links(const Trace& trace, Figures& figures) {
          .bytes_per_iteration = link->measured_bytes / figures.window_iterations});
 }
 
-// Adds the window: what is measured, and how well it is known.
+// Adds the window, and how well its throughput is known.
 void add_window(const Trace& trace, const std::vector<Progress>& progress,
                 const MeasuredWindow& measured, int batch, Figures& figures) {
   const Window& window = trace.window;
@@ -140,8 +140,8 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress,
         "the run ended before the slowest worker was warm: figures are from the start");
   if (window.warm && !trace.in_step && figures.window_iterations < 2)
     figures.warnings.emplace_back(
-        "the window has fewer than two iterations per worker, whose ends decide what is in it: "
-        "more iterations say more");
+        "the window has fewer than two iterations per worker, so where it begins and ends decides "
+        "its figures: more iterations say more");
   const Certainty certainty = certainty_of(trace, progress);
   figures.throughput_interval = certainty.interval;
   figures.halves_differ = certainty.halves_differ;
@@ -154,18 +154,18 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress,
             figures.throughput_samples_per_s * (1 + figures.halves_differ / 2)));
   if (trace.cut_short)
     figures.warnings.emplace_back(
-        "max-iterations was reached before the run was steady and throughput known as interval "
-        "asks");
+        "max-iterations was reached before the run was steady and throughput known as well as "
+        "interval asks");
   if (seconds < trace.profiles_s) {
-    figures.warnings.push_back(fmt::format(
-        "the window has {:.3g} s, but the platform's profiles need {:.3g} s to show all that "
-        "they do: how well throughput is known cannot be said",
-        seconds, trace.profiles_s));
+    figures.warnings.push_back(
+        fmt::format("the window has {:.3g} s, but the platform's profiles need {:.3g} s to show "
+                    "all that they do: the interval of throughput is not known",
+                    seconds, trace.profiles_s));
   }
 }
 
-// Adds how long an iteration is: the seconds of the window that all workers together have for each
-// iteration that counts in it, as throughput counts them; and what these seconds go into.
+// Adds the seconds of an iteration: the window's seconds of all workers over the iterations that
+// count in it, as for throughput. Adds the parts of these seconds, too.
 void add_iterations(const std::vector<WorkerRows>& workers, const std::vector<SpentSeconds>& spent,
                     const MeasuredWindow& measured, Figures& figures) {
   const double iterations = measured.iterations();
@@ -180,7 +180,7 @@ void add_iterations(const std::vector<WorkerRows>& workers, const std::vector<Sp
     figures.recomputed += worker.again_s / iterations / figures.iteration_mean_s;
 }
 
-// Of single iterations, from forward to step.
+// Adds percentiles of single iterations, from forward to step.
 void add_percentiles(const std::vector<WorkerRows>& workers, const MeasuredWindow& measured,
                      Figures& figures) {
   std::vector<double> durations;
@@ -193,7 +193,7 @@ void add_percentiles(const std::vector<WorkerRows>& workers, const MeasuredWindo
     };
     const std::size_t before = durations.size();
     add(false);
-    if (durations.size() == before)  // too slow for the window: what it did
+    if (durations.size() == before)  // too slow for the window: all its iterations
       add(true);
   }
   std::ranges::sort(durations);
@@ -215,9 +215,9 @@ void add_bytes(const Trace& trace, const MeasuredWindow& measured, Figures& figu
     }
 }
 
-// Seconds of computation below which no iteration of the window can have been: where all wait for
-// all, the largest part of any worker's time; else what they come to if each worker goes as fast as
-// it computes.
+// Least seconds of computation in any iteration of the window. Where all wait for all: the largest
+// part of any worker's time. Otherwise: seconds of an iteration if each worker goes as fast as it
+// computes.
 double least_compute_s(const std::vector<WorkerRows>& workers,
                        const std::vector<SpentSeconds>& spent, bool in_step, double iteration_s) {
   double most = 0;
@@ -229,11 +229,11 @@ double least_compute_s(const std::vector<WorkerRows>& workers,
   return in_step ? most * iteration_s : static_cast<double>(workers.size()) / rate;
 }
 
-// The bounds are of the window, as the figures beside which they are shown; the whole run is held
-// to its own.
+// Adds the bounds of the window, like the figures beside which they are shown. The whole run is
+// checked against its own bounds.
 void add_bounds(const Trace& trace, const std::vector<WorkerRows>& workers,
                 const std::vector<SpentSeconds>& spent, Figures& figures) {
-  double iterations = 0;  // of the whole run, per worker
+  double iterations = 0;  // in the whole run, per worker
   for (const WorkerRows& worker : workers)
     iterations += static_cast<double>(worker.iterations.size()) / trace.workers;
   double bound_s = 0;

@@ -17,8 +17,8 @@ std::string text_of(const Result& result) {
       for (Json& column : rest["learning"][table.name])
         column = Json::array();
   std::string text = rest.dump(2);
-  // After the last of these, in their order: strings have no line breaks, so none of them is in
-  // one.
+  // Each place is searched behind the last one, in their order. Strings have no line breaks, so no
+  // place is found inside a string.
   const auto put = [&](std::size_t from, const std::string& place, const std::string& values) {
     const std::size_t at = text.find(place, from) + place.size();
     text.insert(at, values);
@@ -46,7 +46,7 @@ std::optional<Result> result_in(const std::string& text) {
 
 std::optional<Result> read_result(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))  // a pipe would be waited for
+  if (!std::filesystem::is_regular_file(path, error))  // reading a pipe would wait
     return std::nullopt;
   std::ifstream file(path);
   return from_json(file.is_open() ? Json::parse(file, nullptr, false) : Json());

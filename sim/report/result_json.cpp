@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 constexpr double least_iteration_s = 1e-12;
 constexpr std::size_t most_rows = 1'000'000;
 
-// Thrown where something is missing or of another kind: from_json answers with none.
+// Thrown if something is missing or of another kind: from_json then returns none.
 class NotOurs {};
 
 void require(bool holds) {
@@ -22,14 +22,14 @@ void require(bool holds) {
     throw NotOurs();
 }
 
-// Of what is no object, nothing is found.
+// Finds nothing in what is not an object.
 const Json& member_of(const Json& json, const char* name) {
   const auto found = json.find(name);
   require(found != json.end());
   return *found;
 }
 
-// Whoever reads a result prints its texts.
+// Programs that read a result print its texts, so these must be printable.
 std::string plain(const std::string& text) {
   require(printable(text) == text);
   return text;
@@ -102,7 +102,7 @@ void read(const Json& json, const std::vector<Text<Value>>& texts, Value& value)
     value.*text.member = text_in(member_of(json, text.name));
 }
 
-// Numbers of what was learned, beside the tables.
+// Numbers of what was learned, besides the tables.
 const std::vector<NamedNumber<Learned>> of_learned{
     {"parameters", any_count, &Learned::parameters},
     {"epoch_samples", any_count, &Learned::epoch_samples},
@@ -163,7 +163,7 @@ Learned learned_in(const Json& json) {
   return learned;
 }
 
-// The JSON of members of figures that are no single number.
+// The JSON of figures that are not a single number.
 template <class Named>
 requires requires(const Named& one) {
   numbers_of(one);
@@ -241,7 +241,7 @@ Json figures_json(const Result& result) {
   return json;
 }
 
-// Rounding may leave a figure a little below what it can be.
+// Rounding may leave a figure a little below its least value.
 AllowedNumbers allowed_in_file(const Figure& figure) {
   return figure.has(Figure::if_learned) ? figure.traits.allowed
          : figure.traits.allowed.null   ? any_printable.or_null()
@@ -310,7 +310,7 @@ Timeline timeline_in(const Json& json) {
   return timeline;
 }
 
-// Options have no parts of their own.
+// Options are plain values.
 std::vector<WrittenOption> options_in(const Json& json) {
   require(json.is_object());
   std::vector<WrittenOption> options;
@@ -326,7 +326,7 @@ std::vector<WrittenOption> options_in(const Json& json) {
 
 Provenance provenance_in(Json json) {
   if (json.is_object() && !json.contains("fidelity"))
-    json["fidelity"] = "flow";  // results of before were all of flows
+    json["fidelity"] = "flow";  // older results were all simulated as flows
   for (const char* later : {"framework", "exchange", "price"})
     if (json.is_object() && !json.contains(later))
       json[later] = "";

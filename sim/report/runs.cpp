@@ -13,14 +13,14 @@
 namespace syncline {
 namespace {
 
-// Runs that differ by far more than their own intervals say have found different ways to go on, and
-// keep to them. `halves`: half their own intervals, as parts.
+// Whether the runs differ by far more than their own intervals say: they have then found different
+// modes, and stay in them. `halves`: half their own intervals, as parts.
 bool shows_modes(const std::vector<double>& values,
                  const std::vector<std::optional<double>>& halves) {
   if (!std::ranges::all_of(halves, &std::optional<double>::has_value))
     return false;
   constexpr double worth_saying = 0.02;
-  constexpr double far = 3;  // standard deviations for one
+  constexpr double far = 3;  // standard deviations of a single run
   const double mean = mean_of(values);
   double between = 0;
   double within = 0;
@@ -31,7 +31,7 @@ bool shows_modes(const std::vector<double>& values,
   return between > far * far * within && std::sqrt(between) > worth_saying;
 }
 
-// Of so many values that are independent, half the 95 % interval of the mean, as a part of it.
+// Half the 95 % interval of the mean of independent values, as a part of the mean.
 double interval_of_mean(const std::vector<double>& values) {
   const double mean = mean_of(values);
   double squares = 0;
@@ -41,8 +41,8 @@ double interval_of_mean(const std::vector<double>& values) {
   return student(values.size()) * std::sqrt(squares / (count - 1) / count) / mean;
 }
 
-// By how many iterations the places of two workers, relative to one another, move in so many
-// seconds of the window: the mean square.
+// The mean square of the iterations by which the places of two workers, relative to one another,
+// move in `seconds` of the window.
 double moved_apart(const std::vector<std::vector<Progress>>& each, const Window& window,
                    double seconds) {
   constexpr int looks = 40;
@@ -58,22 +58,24 @@ double moved_apart(const std::vector<std::vector<Progress>>& each, const Window&
     for (const double own : moved)
       squares += (own - mean) * (own - mean) / (count - 1);
   }
-  return 2 * squares / looks;  // a difference of two has twice the variance of one
+  return 2 * squares / looks;  // a difference of two values has twice the variance of one
 }
 
 }  // namespace
 
 std::optional<double> interval_of_one_run(const std::vector<Progress>& workers, Window window) {
   constexpr double forgotten = 0.4 * 0.4;
-  constexpr double rounding = 1e-9;  // of iterations, squared: workers that are kept together
-  constexpr double stays =
-      1.3;  // times as far in twice the time; places that move at random: twice
+  // In iterations, squared: below this, workers are kept together.
+  constexpr double rounding = 1e-9;
+  // How much farther places may move in twice the time if they stay; random moves: twice as far.
+  constexpr double stays = 1.3;
   constexpr int batches = 5;
   std::vector<std::vector<Progress>> each;
   for (const Progress& worker : workers) {
     each.push_back({worker});
     if (!worker.counted_s.empty())
-      window.to_s = std::min(window.to_s, worker.counted_s.back());  // later it counts nothing
+      // The worker counts nothing later.
+      window.to_s = std::min(window.to_s, worker.counted_s.back());
   }
   const std::optional<double> interval = stated_interval_of(workers, window);
   if (!interval || workers.size() < 2)
@@ -88,8 +90,9 @@ std::optional<double> interval_of_one_run(const std::vector<Progress>& workers, 
     const double from_s = window.from_s + batch * batch_s;
     seen.push_back(iterations_in(workers, {.from_s = from_s, .to_s = from_s + batch_s}));
   }
-  // Places are forgotten after so many batches. Means of neighbours in a walk differ by 2/3 of the
-  // variance of those that far apart, and the window has fewer than five that are.
+  // Number of batches after which places are forgotten. In a random walk, means of neighbouring
+  // batches differ by 2/3 of the variance of batches that far apart, and the window has fewer than
+  // five such batches.
   const double until_forgotten = forgotten / moved;
   const double unseen = 1.5 * until_forgotten * std::min(until_forgotten, 1.0 * batches);
   const double wider = std::max(*interval, std::sqrt(unseen) * interval_of_mean(seen));
@@ -99,12 +102,12 @@ std::optional<double> interval_of_one_run(const std::vector<Progress>& workers, 
 double interval_of_runs(const std::vector<double>& runs,
                         const std::vector<std::optional<double>>& own, double halves_differ) {
   const double of_chance = interval_of_mean(runs);
-  // A few runs may be near one another by chance, nearer than what each saw of itself.
+  // A few runs may be nearer to one another by chance than each run's own interval says.
   double own_squares = 0;
   for (const std::optional<double>& one : own)
     own_squares += std::pow(one.value_or(0) / static_cast<double>(own.size()), 2);
   const bool known = std::ranges::all_of(own, &std::optional<double>::has_value);
-  // Runs that all become slower, or faster, have not come to where longer ones end.
+  // Runs that all become slower, or all faster, have not reached the speed of longer runs.
   return std::hypot(std::max(of_chance, known ? std::sqrt(own_squares) : 0), halves_differ);
 }
 
@@ -133,7 +136,7 @@ void take_means(Figures& figures, const std::vector<Figures>& other_runs) {
     own.push_back(run.throughput_interval);
   figures.throughput_interval = interval_of_runs(values, own, figures.halves_differ);
 
-  if (!is_unsteady(figures))  // the mean of them
+  if (!is_unsteady(figures))  // their mean is steady
     std::erase_if(figures.warnings,
                   [](const Warning& warning) { return warning.kind == WarningKind::unsteady; });
   if (!shows_modes(values, own))
@@ -141,10 +144,9 @@ void take_means(Figures& figures, const std::vector<Figures>& other_runs) {
   std::vector<std::string> shown;
   std::ranges::transform(values, std::back_inserter(shown), count_shown);
   figures.warnings.push_back(fmt::format(
-      "modes: runs that differ in their seed alone have {} samples/s, further apart than each by "
-      "itself says: they keep to ways of their own, or are too short to leave them; the interval "
-      "is "
-      "of their mean, and a run of yours has one of them",
+      "modes: runs that differ only in their seed have {} samples/s, further apart than the "
+      "interval of each: each run keeps to a mode of its own, or is too short to leave it; the "
+      "interval is of their mean, but a real run has only one of these modes",
       fmt::join(shown, ", ")));
 }
 

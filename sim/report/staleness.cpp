@@ -10,12 +10,12 @@ namespace {
 
 // A part of the parameters: a bucket on a server.
 struct Part {
-  // These are by version.
-  std::vector<std::int64_t> gradients{0};  // applied so far
-  std::vector<std::int64_t> clock{0};      // iterations of the worker with fewest
-  std::vector<std::int64_t> applied;       // of each worker
-  std::int64_t slowest = 0;                // the least of these,
-  std::size_t with_slowest = 0;            // and how many workers have it
+  // The first two are by version.
+  std::vector<std::int64_t> gradients{0};  // gradients applied so far
+  std::vector<std::int64_t> clock{0};      // iterations of the worker with the fewest
+  std::vector<std::int64_t> applied;       // iterations, by worker
+  std::int64_t slowest = 0;                // the least of `applied`
+  std::size_t with_slowest = 0;            // how many workers have it
 
   explicit Part(std::size_t workers) : applied(workers), with_slowest(workers) {}
 
@@ -55,8 +55,8 @@ void add_staleness(const Trace& trace, Figures& figures) {
     figures.staleness_max = std::max(figures.staleness_max, gradients);
     figures.staleness_mean += static_cast<double>(gradients);
     figures.staleness_updates_mean += static_cast<double>(version - 1 - read);
-    // Who is late in a schedule that drops what is late is waited for by nobody: an update is what
-    // all have of an iteration.
+    // A schedule that drops late gradients does not wait for late workers: one of its updates is
+    // one iteration of all workers.
     figures.staleness_iterations_mean +=
         drops ? static_cast<double>(version - 1 - read)
               : static_cast<double>(row.iteration - part.clock[read]);

@@ -1,4 +1,4 @@
-// Things that overlap are drawn in lanes, so that they do not.
+// Lanes in which things that overlap in time are drawn side by side.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace syncline {
 
 class Lanes {
  public:
-  // The first lane in which nothing goes on at `start_s`; what is in it then goes on until `end_s`.
-  // Starts do not go back from call to call.
+  // Returns the first lane that is free at `start_s`, and occupies it until `end_s`. Starts must
+  // not decrease from call to call.
   std::size_t place(double start_s, double end_s) {
     auto lane = std::ranges::find_if(ends_s_, [&](double free_s) { return free_s <= start_s; });
     if (lane == ends_s_.end())
@@ -25,7 +25,7 @@ class Lanes {
   std::vector<double> ends_s_;
 };
 
-// "communication", and of its next stages, or lanes, "communication-2" and so on.
+// "communication"; further stages, or lanes, are "communication-2", "communication-3", ...
 inline std::string name_of(Stream stream, int stage = 0) {
   static constexpr const char* names[] = {"compute", "communication", "messages", "compression"};
   const std::string name = names[static_cast<std::size_t>(stream)];

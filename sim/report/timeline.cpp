@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t most_workers = 8;
 constexpr std::size_t most_others = 8;
-constexpr std::size_t most_lanes = 16;  // of messages of all servers and nodes
+constexpr std::size_t most_lanes = 16;  // for messages of all servers and nodes
 constexpr std::size_t most_slices = 1500;
 constexpr double visible_part = 1.0 / 2000;
 
@@ -25,8 +25,8 @@ bool computes(const Trace& trace, const Row& row) {
   return row.rank < trace.workers && row.stream == Stream::compute && row.iteration >= 0;
 }
 
-// Says by worker in which iteration it is at the middle of the window. In step they all count as
-// being in the first worker's.
+// By worker: its iteration at the middle of the window. Workers in step all count as being in the
+// first worker's.
 std::vector<int> numbers_in_the_middle(const Trace& trace) {
   const double middle_s = (trace.window.from_s + trace.window.to_s) / 2;
   std::vector<int> numbers(static_cast<std::size_t>(trace.workers));
@@ -64,8 +64,7 @@ std::vector<int> shown_others(const Trace& trace, double from_s, double to_s,
   return shown;
 }
 
-// Makes one slice of both, which follow each other, without the gap between them: sums stay what
-// they are.
+// Joins a slice with the next one, without the gap between them: sums of seconds stay the same.
 void join(Slice& slice, const Slice& next) {
   slice.end_s = next.start_s > slice.end_s ? slice.end_s + (next.end_s - next.start_s)
                                            : std::max(slice.end_s, next.end_s);
@@ -81,7 +80,8 @@ bool moves_bytes(const Slice& slice) {
   return MovingTimes::has_any({.verb = slice.verb, .stream = Stream::messages});
 }
 
-// Adds a slice to a lane whose last one goes on. Where messages go on, nothing else is shown.
+// Adds a slice to a lane whose last slice still goes on. While messages go on, nothing else is
+// shown.
 void overlay(std::vector<Slice>& lane, Slice slice) {
   Slice& last = lane.back();
   if (moves_bytes(last) == moves_bytes(slice)) {
@@ -97,7 +97,7 @@ void overlay(std::vector<Slice>& lane, Slice slice) {
     lane.push_back(std::move(slice));
 }
 
-// Spreads slices that overlap over lanes. The last lane has all that fits into no other.
+// Spreads slices that overlap over lanes. The last lane has all slices that fit into no other.
 std::vector<std::vector<Slice>> in_lanes(std::vector<Slice> slices, std::size_t most) {
   std::ranges::stable_sort(slices, {}, &Slice::start_s);
   Lanes places;
@@ -115,7 +115,7 @@ std::vector<std::vector<Slice>> in_lanes(std::vector<Slice> slices, std::size_t 
   return lanes;
 }
 
-// Seconds in which none of the slices goes on become slices of this verb.
+// Fills the times in which no slice goes on with slices of this verb.
 void fill(std::vector<Slice>& slices, Verb verb, double from_s, double to_s) {
   std::vector<Slice> filled;
   double now_s = from_s;
@@ -132,7 +132,7 @@ void fill(std::vector<Slice>& slices, Verb verb, double from_s, double to_s) {
   slices = std::move(filled);
 }
 
-// Where `others` go on, slices of waiting become slices of this verb.
+// Gives this verb to slices of waiting, as far as `others` go on.
 void name_waiting(std::vector<Slice>& slices, const std::vector<Interval>& others, Verb verb) {
   std::vector<Slice> named;
   for (const Slice& slice : slices) {
@@ -159,8 +159,8 @@ void name_waiting(std::vector<Slice>& slices, const std::vector<Interval>& other
   slices = std::move(named);
 }
 
-// Merges neighbours of which one is shorter than `visible_s`, if they are of one verb; and, where
-// verbs do not matter, if both are.
+// Merges neighbours of one verb if one of them is shorter than `visible_s`; if verbs do not matter,
+// also neighbours of different verbs if both are shorter.
 void merge(std::vector<Slice>& slices, double visible_s, bool verbs_matter) {
   std::vector<Slice> merged;
   for (const Slice& slice : slices) {
@@ -193,7 +193,7 @@ void merge(std::vector<Track>& tracks, double seconds) {
       merge(track.slices, visible_s, false);
 }
 
-// Rounds to a power of ten, so that times have few digits.
+// Rounds times to a power of ten, so that they have few digits.
 void round_times(Timeline& timeline) {
   const double seconds = timeline.to_s - timeline.from_s;
   const double steps_per_s =
@@ -263,7 +263,7 @@ Timeline timeline_of(const Trace& trace, const TraceByWorker& by_worker) {
     std::vector<std::vector<Slice>> lanes = in_lanes(std::move(slices), lanes_of_each);
     if (rank < trace.workers && stream == Stream::compute) {
       fill(lanes.front(), Verb::wait, timeline.from_s, timeline.to_s);
-      // As the report counts these seconds.
+      // The same seconds as in the report.
       const BesideComputing& of_worker = rows[static_cast<std::size_t>(rank)].beside;
       name_waiting(lanes.front(), of_worker.compression, Verb::compress);
       name_waiting(lanes.front(), of_worker.moving, Verb::exposed);

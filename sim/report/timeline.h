@@ -1,5 +1,5 @@
-// An iteration as a picture: who did what when. A pure function of the trace, small enough to be
-// kept with each result.
+// An iteration as a picture: what each rank did when. A pure function of the trace, small enough to
+// be kept with each result.
 #pragma once
 
 #include "sim/report/worker_rows.h"
@@ -8,19 +8,19 @@
 
 namespace syncline {
 
-// A stretch of the window whose time goes where that of the whole window goes, of one iteration or
-// of a few, of up to eight workers, among them the slowest (typical.h), and of up to eight servers
-// and nodes. The compute track of a worker that stands still has a slice `wait`.
+// A stretch of one or a few iterations in which time is spent as in the whole window (typical.h).
+// It shows up to eight workers, among them the slowest, and up to eight servers and nodes. The
+// compute track of a worker that stands still has a slice `wait`.
 //
 // Slices that are too short to be seen are merged: slices of one verb below 1/2000 of the iteration
-// and, until 1,500 slices are left, whatever is short, as `several`. So are messages that overlap,
-// where a rank has more of them than its lanes: 16 for all servers and nodes, at least two for
-// each. Slices that are merged are as long as all of them were; gaps that cannot be seen are left
+// and then, until 1,500 slices are left, all short slices, as `several`. Messages that overlap are
+// merged, too, if a rank has more of them than lanes: 16 for all servers and nodes, at least two
+// for each. A merged slice is as long as all its slices were; gaps that cannot be seen are left
 // out. Times are rounded to a millionth of the iteration or less.
 Timeline timeline_of(const Trace& trace, const TraceByWorker& by_worker);
 Timeline timeline_of(const Trace& trace);
 
-// The last iteration in which every worker is at the middle of the window, or was before it.
+// The last iteration that every worker has begun at the middle of the window.
 int iteration_in_the_middle(const Trace& trace);
 
 }  // namespace syncline

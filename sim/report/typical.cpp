@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_iterations = 8;
 constexpr std::size_t fewest_of_fastest = 4;
-constexpr double near_enough = 0.02;  // parts of the time
+constexpr double near_enough = 0.02;  // as parts of the time
 constexpr double as_near = 0.001;
 constexpr double hardly_slower = 1e-6;
 
@@ -33,10 +33,10 @@ double farthest_share(const Spent& one, const Spent& other) {
   return most;
 }
 
-// Waiting is what is left of `blocked` when the other two are taken from it.
+// When a worker stands still and does not wait; the rest of `blocked` is waiting.
 struct StandingStill {
-  std::vector<Interval> compressing;  // elsewhere
-  std::vector<Interval> busy;         // that, or bytes move
+  std::vector<Interval> compressing;  // on another stream
+  std::vector<Interval> busy;         // compressing there, or moving bytes
 
   explicit StandingStill(const WorkerRows& worker)
       : compressing(common(worker.blocked, worker.beside.compression)) {
@@ -46,7 +46,7 @@ struct StandingStill {
   }
 };
 
-// Adds what these have of each stretch between two of the bounds.
+// Adds the seconds of the intervals to each stretch between two bounds.
 void add_each(const std::vector<Interval>& intervals, const std::vector<double>& bounds,
               std::vector<Spent>& sums, std::size_t part, double sign = 1) {
   std::size_t at = 0;
@@ -81,13 +81,14 @@ double cycle_s(const WorkerRows& worker) {
                             : std::numeric_limits<double>::infinity();
 }
 
-// Seconds of its own iteration in which it does not wait: most of the worker that others wait for.
+// Seconds of an iteration in which the worker does not wait: most for the worker that others wait
+// for.
 double busy_s(const WorkerRows& worker) {
   return worker.counted > 0 ? cycle_s(worker) - spent_by(worker, false).waiting_s / worker.counted
                             : cycle_s(worker);
 }
 
-// When the worker's iterations in the window begin, and when the last one ends.
+// The beginnings of the worker's iterations in the window, and the end of the last one.
 std::vector<double> bounds_of(const WorkerRows& worker, const Window& window) {
   std::vector<double> bounds;
   const std::vector<Interval>& all = worker.iterations;
@@ -103,7 +104,7 @@ std::vector<double> bounds_of(const WorkerRows& worker, const Window& window) {
   return bounds;
 }
 
-// Puts the worker in the place of the nearest one that is not kept.
+// Puts the worker in the place of the nearest shown worker, except `kept`.
 void show(int worker, int kept, std::vector<int>& shown) {
   int* nearest = nullptr;
   for (int& one : shown)
@@ -142,8 +143,8 @@ std::vector<int> shown_of(const std::vector<WorkerRows>& workers, double from_s,
   return shown;
 }
 
-// The first and the last of the bounds of a stretch that is typical: of one of these numbers of
-// iterations, which are in order.
+// The beginning and the end of a typical stretch. Its number of iterations is one of `counts`,
+// which are in order.
 std::pair<double, double> stretch_of(const std::vector<Spent>& each,
                                      const std::vector<double>& bounds,
                                      const std::vector<std::size_t>& counts) {
@@ -154,7 +155,7 @@ std::pair<double, double> stretch_of(const std::vector<Spent>& each,
   std::pair<double, double> best{bounds.front(), bounds.back()};
   double least = std::numeric_limits<double>::infinity();
   for (const std::size_t count : counts) {
-    std::vector<double> far;  // of the stretches that are so long
+    std::vector<double> far;  // of the stretches of this length
     for (std::size_t i = 0; i + count <= each.size(); ++i) {
       Spent spent = until[i + count];
       for (std::size_t part = 0; part < spent.size(); ++part)
@@ -179,7 +180,7 @@ std::pair<double, double> stretch_of(const std::vector<Spent>& each,
   return best;
 }
 
-// How many iterations a stretch may have.
+// The possible numbers of iterations of a stretch.
 std::vector<std::size_t> counts_of(std::size_t fewest, std::size_t round) {
   std::vector<std::size_t> counts;
   for (std::size_t count = fewest; count <= most_iterations; ++count)

@@ -16,7 +16,7 @@ constexpr double alike = 1e-6;     // of an iteration
 constexpr double far_apart = 1.5;  // times the iterations of another
 
 WorkerFigures figures_of_one(const WorkerRows& worker, const SpentSeconds& spent) {
-  if (worker.counted <= 0)  // the window had ended when it began
+  if (worker.counted <= 0)  // the window had ended when the worker began
     return {};
   return {.name = {},
           .iterations = worker.counted,
@@ -45,7 +45,7 @@ double sent_per_iteration(const Trace& trace, const std::vector<WorkerRows>& wor
   return bytes / static_cast<double>(workers[worker].iterations.size());
 }
 
-// "; server 0 runs on its host, ...": if that spares it bytes that the other sends.
+// "; server 0 runs on its host, ...": if this spares the worker bytes that the other worker sends.
 std::string server_beside(const Trace& trace, const std::vector<WorkerRows>& workers,
                           std::size_t worker, std::size_t other) {
   constexpr double hardly_fewer = 0.9;
@@ -55,7 +55,7 @@ std::string server_beside(const Trace& trace, const std::vector<WorkerRows>& wor
   for (int server = trace.workers; server < trace.workers + trace.servers; ++server)
     if (static_cast<std::size_t>(server) < trace.on_worker.size() &&
         trace.on_worker[static_cast<std::size_t>(server)] == static_cast<int>(worker))
-      return fmt::format("; {} runs on its host, so that what it pushes there crosses no link",
+      return fmt::format("; {} runs on its host, so its pushes there cross no link",
                          trace.rank_names[static_cast<std::size_t>(server)]);
   return {};
 }
@@ -68,7 +68,7 @@ void keep_some(std::vector<WorkerFigures>& rows) {
   std::vector<std::size_t> kept = spread(all, most_worker_rows);
   const auto longest = static_cast<std::size_t>(
       std::ranges::max_element(rows, {}, &WorkerFigures::compute_s) - rows.begin());
-  // It takes the place of the kept row before it, if it is none itself.
+  // The longest row takes the place of the kept row before it, unless it is kept itself.
   *std::prev(std::ranges::upper_bound(kept, longest)) = longest;
   for (std::size_t i = 0; i < kept.size(); ++i)  // no row moves to a later place
     if (kept[i] != i)
@@ -80,7 +80,7 @@ void keep_some(std::vector<WorkerFigures>& rows) {
 
 void add_workers(const Trace& trace, const std::vector<WorkerRows>& workers,
                  const std::vector<SpentSeconds>& spent, Figures& figures) {
-  std::size_t first = 0;  // of those in the last row
+  std::size_t first = 0;  // first worker of the last row
   for (std::size_t w = 0; w < workers.size(); ++w) {
     WorkerFigures own = figures_of_one(workers[w], spent[w]);
     own.name = trace.rank_names[w];

@@ -10,11 +10,12 @@
 
 namespace syncline {
 
-// A table of more rows than this keeps so many, evenly spread, and that of the worker that computes
-// longest.
+// A table of more rows keeps this number of rows, evenly spread, and the row of the worker that
+// computes longest.
 constexpr std::size_t most_worker_rows = 4096;
 
-// Adds it, and a warning where some do far more iterations than others: throughput counts them all.
+// Adds the table, and a warning if some workers do far more iterations than others: throughput
+// counts all of them.
 void add_workers(const Trace& trace, const std::vector<WorkerRows>& workers,
                  const std::vector<SpentSeconds>& spent, Figures& figures);
 

@@ -17,7 +17,7 @@ int worker_of(const Trace& trace, const Row& row) {
   return is_compression(row.verb) && rank < trace.on_worker.size() ? trace.on_worker[rank] : -1;
 }
 
-// The part of a row of computation that computes forward once more.
+// The part of a row of computation in which forward is computed again.
 double again_in(const Trace& trace, const Row& row) {
   const auto bucket = static_cast<std::size_t>(row.bucket);
   if (row.verb == Verb::accumulate)
@@ -31,7 +31,7 @@ bool is_on_compute_stream(const Trace& trace, const Row& row) {
   return row.rank < trace.workers && row.stream == Stream::compute;
 }
 
-// The bytes that a node's aggregator moves, sums and parameters, are those of its workers.
+// Counts bytes that a node's aggregator moves, sums and parameters, as bytes of the node's workers.
 void add_moving_of_nodes(const Trace& trace, std::vector<BesideComputing>& workers) {
   std::vector<std::vector<Interval>> moving(trace.node_of.size());  // by node
   const int first = trace.workers + trace.servers;
@@ -66,8 +66,8 @@ std::vector<BesideComputing> beside_computing(const Trace& trace) {
   return workers;
 }
 
-// Adds what a compute stream does in the times that count, row by row in the order of time, and
-// what it leaves in between.
+// Adds what a compute stream does in the times that count, row by row in the order of time, and the
+// gaps between rows.
 class ComputeStream {
  public:
   ComputeStream(const Trace& trace, WorkerRows& worker, std::vector<CountedTime> times)
@@ -89,7 +89,7 @@ class ComputeStream {
     worker_.again_s += seconds * again_in(trace_, row);
     worker_.all_compute_s += row.end_s - row.start_s;
   }
-  // Nothing follows.
+  // Call it after the last row.
   void end() {
     if (!times_.empty())
       add_counted(until_s_, times_.back().to_s, worker_.blocked);
@@ -103,12 +103,12 @@ class ComputeStream {
     else if (row.verb == Verb::step && !iterations.empty())
       iterations.back().end_s = row.end_s;
     else if (row.verb == Verb::wait && trace_.in_step && !iterations.empty())
-      iterations.back().end_s = row.end_s;  // maybe for parameters that others have stepped
+      iterations.back().end_s = row.end_s;  // perhaps for parameters that others have stepped
   }
-  // Adds what counts between these, and answers with its seconds.
+  // Adds the parts of a stretch that count, and returns their seconds.
   double add_counted(double start_s, double end_s, std::vector<Interval>& all) const {
     double seconds = 0;
-    for (const CountedTime& time : times_) {  // few: only the first and the last are cut
+    for (const CountedTime& time : times_) {  // few, because only the first and the last are cut
       const Interval one{std::max(start_s, time.from_s), std::min(end_s, time.to_s), time.part};
       if (one.end_s <= one.start_s)
         continue;
@@ -121,7 +121,7 @@ class ComputeStream {
   const Trace& trace_;
   WorkerRows& worker_;
   std::vector<CountedTime> times_;
-  double until_s_ = 0;  // all before is known
+  double until_s_ = 0;  // end of the last row
 };
 
 std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& measured,
@@ -140,7 +140,7 @@ std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& meas
     worker.beside = std::move(beside[i]);
     worker.counted = measured.iterations(progress[i]);
     if (!trace.in_step)
-      worker.window_s = measured.seconds();  // also where it began later
+      worker.window_s = measured.seconds();  // also if the worker began later
     else
       for (const CountedTime& time : measured.times_of(progress[i]))
         worker.window_s += time.part * (time.to_s - time.from_s);
@@ -166,7 +166,7 @@ SpentSeconds spent_by(const WorkerRows& worker, bool one_core) {
                      .compress_s = worker.compress_s + compressing_s + shared_s,
                      .exposed_s = exposed_s};
   const double rest_s = worker.window_s - spent.compute_s - spent.compress_s - spent.exposed_s;
-  spent.waiting_s = rest_s > 1e-9 * worker.window_s ? rest_s : 0;  // else rounding
+  spent.waiting_s = rest_s > 1e-9 * worker.window_s ? rest_s : 0;  // otherwise it is rounding
   return spent;
 }
 

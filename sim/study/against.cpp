@@ -15,15 +15,15 @@
 namespace syncline {
 namespace {
 
-// What a row expects, in words: as a verdict says it.
+// The expectation of a row in words, as in a verdict.
 std::string words_of(const Expectation& row) {
   std::string words = judge(row, {}, {}).expected;
   return row.only_warns ? words + ", only warns" : words;
 }
 
-constexpr const char* same = "expected.csv is that of the base: what moved is said above";
+constexpr const char* same = "expected.csv is the same as in the base: what moved is above";
 
-// Less than it allowed is closed, and more is open, than before.
+// Whether the row now allows a value that it did not allow before.
 bool is_looser(const Expectation& before, const Expectation& now) {
   const auto less = [](const std::optional<double>& old, const std::optional<double>& own) {
     return old && (!own || *own < *old);
@@ -47,7 +47,7 @@ bool is_same(const Expectation& a, const Expectation& b) {
          a.at_most == b.at_most && a.only_warns == b.only_warns && a.only_worse == b.only_worse;
 }
 
-// Rows that are judged, by cell and figure.
+// The judged rows, by cell and figure.
 class JudgedRows {
  public:
   explicit JudgedRows(const std::vector<Expectation>& rows) {
@@ -64,7 +64,7 @@ class JudgedRows {
   std::map<std::pair<std::string, std::string>, const Expectation*> rows_;
 };
 
-// Those that moved, and are still within what the base allows.
+// A sentence on figures that moved within the base's tolerance.
 std::string within(const std::vector<Verdict>& verdicts) {
   constexpr double rounding = 1e-6;
   double least = 0, most = 0;
@@ -84,7 +84,7 @@ std::string within(const std::vector<Verdict>& verdicts) {
                                        : part_shown(least) + " to " + part_shown(most));
 }
 
-// Rows that were replaced for one reason, and how.
+// Rows that were replaced in one way and for one reason.
 struct ReplacedGroup {
   std::string because;
   Replaced::Kind kind = Replaced::Kind::renewed;
@@ -150,7 +150,7 @@ std::string headline_of(const BaseComparison& against) {
   return fmt::format("against {}: {}", against.base,
                      against.verdicts.empty()
                          ? "nothing to compare"
-                         : fmt::format("{} of {} as there", met, against.verdicts.size()));
+                         : fmt::format("{} of {} as in the base", met, against.verdicts.size()));
 }
 
 }  // namespace
@@ -202,9 +202,9 @@ std::string against_text(const BaseComparison& against) {
   if (const std::string moved = within(against.verdicts); !moved.empty())
     text += "    " + moved + "\n";
   for (const std::string& changed : changed_in_vain(against.verdicts))
-    text += "    changed, and as there: " + changed + "\n";
+    text += "    changed, but as in the base: " + changed + "\n";
   if (!against.replaced.empty())
-    text += "expected.csv is not that of the base:\n";
+    text += "expected.csv differs from the base:\n";
   for (const ReplacedGroup& group : by_reason(against.replaced))
     text += "    " + reason_shown(group) + ": " + replaced_how(group) + "\n        " +
             replaced_where(group) + "\n";
@@ -223,12 +223,12 @@ std::string against_markdown(const BaseComparison& against) {
   if (const std::string moved = within(against.verdicts); !moved.empty())
     text += "\nMoved " + in_markdown(moved) + "\n";
   for (const std::string& changed : changed_in_vain(against.verdicts))
-    text += "\nChanged, and as there: " + in_markdown(changed) + "\n";
+    text += "\nChanged, but as in the base: " + in_markdown(changed) + "\n";
   if (against.replaced.empty())
     return text;
   text +=
-      "\n#### What is expected is not what the base expected\n\n"
-      "| because | what | where |\n|---|---|---|\n";
+      "\n#### Expectations that differ from the base\n\n| because | what | where "
+      "|\n|---|---|---|\n";
   for (const ReplacedGroup& group : by_reason(against.replaced))
     text += fmt::format("| {} | {} | {} |\n", in_markdown(reason_shown(group)),
                         in_markdown(replaced_how(group)), in_markdown(replaced_where(group)));

@@ -19,13 +19,13 @@ namespace {
 
 using Repeated = std::vector<Result>;
 
-// The options that it names, and the seeds that it looks at.
+// The options that best-of names.
 std::vector<std::string> tuned_in(const Result& cell) {
   const std::string& options = cell.option("best-of");
   return options.empty() ? std::vector<std::string>() : split(options, ',');
 }
 
-// "seeds 5, 1": what best-of-seeds came to when the sweep was multiplied out.
+// The seeds in best-of-seeds, which a sweep writes as "seeds 5, 1".
 std::set<double> choosing_seeds(const Result& cell) {
   std::set<double> seeds;
   const std::string& written = cell.option("best-of-seeds");
@@ -40,14 +40,14 @@ bool has_seed_of(const Result& cell, const std::set<double>& seeds) {
   return seeds.contains(number_in(cell.option("seed")).value_or(0));
 }
 
-// What competes for the same place has the same.
+// A key that is equal for cells that compete for the same place.
 std::string kind_of(const Result& cell) {
   std::vector<std::string> apart = tuned_in(cell);
   apart.emplace_back("seed");
   return options_but(cell, apart);
 }
 
-// In the order of their values: numbers as numbers.
+// The values of the tuned options, to sort by: numbers as numbers.
 auto values_in(const Result& cell) {
   std::vector<std::pair<double, std::string>> values;
   for (const std::string& option : tuned_in(cell))
@@ -55,7 +55,7 @@ auto values_in(const Result& cell) {
   return values;
 }
 
-// Those with these seeds, or with others; if there are none, all.
+// The repetitions with these seeds, or with others if not `these`; if there are none, all.
 Repeated with_seeds(const Repeated& all, const std::set<double>& seeds, bool these) {
   Repeated some;
   std::ranges::copy_if(all, std::back_inserter(some),
@@ -63,7 +63,7 @@ Repeated with_seeds(const Repeated& all, const std::set<double>& seeds, bool the
   return some.empty() ? all : some;
 }
 
-// "the first to reach accuracy 0.9".
+// How a cell is chosen: "the first to reach accuracy 0.9".
 std::string rule_of(const Result& cell) {
   if (const auto target = target_in(cell))
     return "the first to reach " + target->shown;
@@ -77,14 +77,14 @@ std::string seeds_said(const std::set<double>& seeds) {
   return (seeds.size() == 1 ? "seed " : "seeds ") + few(words);
 }
 
-// What was said once of all cells that were chosen by it.
+// A note on all cells that were chosen by one rule.
 struct Rule {
   std::string tuned;
   std::string text;
-  std::size_t least = 0, most = 0;  // cells that one was chosen of
+  std::size_t least = 0, most = 0;  // number of cells from which one was chosen
   std::size_t chosen = 0, at_end = 0;
-  bool reports_others = true;  // than the seeds that chose
-  std::string held_out;        // by which samples' accuracy; empty: by something else
+  bool reports_others = true;  // there are seeds besides those that chose
+  std::string held_out;        // the samples whose accuracy decided; empty: something else decided
 };
 
 std::string rule_note(const Rule& rule, const std::set<double>& seeds) {
@@ -99,8 +99,8 @@ std::string rule_note(const Rule& rule, const std::set<double>& seeds) {
       rule.held_out.empty()
           ? ""
           : fmt::format(
-                "; the samples that choose are also those that accuracy is of, held-out = {}: {}"
-                "report what was chosen with held-out = test",
+                "; the samples that choose also measure accuracy, held-out = {}: {}report the "
+                "choice with held-out = test",
                 rule.held_out,
                 rule.held_out == "test" ? "choose with held-out = validation, and " : "");
   return fmt::format(
@@ -112,8 +112,8 @@ std::string rule_note(const Rule& rule, const std::set<double>& seeds) {
       end, samples);
 }
 
-// Those that have one of the seeds that choose; all, if none has: nobody is chosen on others'
-// seeds.
+// The cells that have one of the choosing seeds; all, if none has. A cell without such a seed does
+// not compete with cells that have one.
 std::vector<std::size_t> with_choice(const std::vector<Repeated>& cells,
                                      const std::vector<std::size_t>& places,
                                      const std::set<double>& choosing) {
@@ -125,8 +125,8 @@ std::vector<std::size_t> with_choice(const std::vector<Repeated>& cells,
   return some.empty() ? places : some;
 }
 
-// Whether an option that is tuned has the least, or the most, of three numbers or more: a wider
-// range may have a better one.
+// Whether a tuned option has the least or the greatest of three or more numbers: a wider range may
+// have a better one.
 bool is_at_end(const Result& chosen, const std::vector<Repeated>& cells,
                const std::vector<std::size_t>& places) {
   return std::ranges::any_of(tuned_in(chosen), [&](const std::string& option) {

@@ -1,4 +1,4 @@
-// The option best-of: of cells that differ in what it names only, one is compared with others.
+// The option best-of: of cells that differ only in the options that it names, one is compared.
 #pragma once
 
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace syncline {
 
-// Of cells, each with its repetitions by seed, those that are the best of their kind on the seeds
-// that choose. They keep the other seeds, unless they have no others. `notes` says how.
+// Of cells, each with its repetitions by seed: the best of each kind on the seeds that choose.
+// These keep their other seeds, or all seeds if they have no others. `notes` says how they were
+// chosen.
 std::vector<std::vector<Result>> best_of(std::vector<std::vector<Result>> cells,
                                          std::vector<std::string>& notes);
 
-// Whether a, with what it has learned or its throughput, is chosen before b.
+// Whether a is chosen before b: by what they have learned, or by throughput.
 bool is_better(const Result& a, const Result& b);
 
 }  // namespace syncline

@@ -23,10 +23,10 @@ const std::vector<std::string> noted_inputs{
 namespace {
 
 constexpr double rounding = 1e-6;
-constexpr double worth_saying = 1e-3;  // of what is said beside the part that moved
+constexpr double worth_saying = 1e-3;  // least part by which a load must move to be mentioned
 
-// What a loss depends on, beside options and data. Communication is none of it: that moves when a
-// loss is reached.
+// What a loss depends on, besides options and data. Communication is not among it: that moves the
+// time at which a loss is reached.
 struct LearnedNote {
   const char* name;
   const char* words;
@@ -41,7 +41,7 @@ const std::vector<LearnedNote> learned_notes{
     {"left_out", "what compression leaves out",
      [](const Result& result) { return result.learned->compressed.left_out; }}};
 
-// "12.3 ms -> 15.1 ms", with the digits that differ.
+// "12.3 ms -> 15.1 ms", with enough digits to differ.
 std::string change_shown(double before_s, double now_s) {
   std::string before = seconds_shown(before_s);
   std::string now = seconds_shown(now_s);
@@ -65,13 +65,14 @@ struct Moved {
   }
 };
 
-// Throughput is samples of an iteration over its seconds: twice the batch makes it larger although
-// nothing is sooner.
+// Throughput is the samples of an iteration over its seconds: twice the batch makes it larger
+// although nothing is faster.
 void explain_samples(double change, const Notes& before, const Notes& now,
                      Explanation& explanation) {
   const auto old_s = noted_number(before, "iteration_mean_s");
   const auto now_s = noted_number(now, "iteration_mean_s");
-  constexpr double of_windows = 0.05;  // an iteration's mean is of workers, throughput of all
+  // The mean of iterations is of workers, throughput of all of them.
+  constexpr double of_windows = 0.05;
   if (!old_s || !now_s || *old_s <= 0)
     return;
   const double samples = (1 + change) * *now_s / *old_s - 1;
@@ -82,7 +83,7 @@ void explain_samples(double change, const Notes& before, const Notes& now,
     explanation.cause.part = "samples of an iteration";
 }
 
-// Which part of an iteration moved most, and others that moved a fifth of that or more.
+// Names the part of an iteration that moved most, and others that moved at least a fifth as much.
 void explain_parts(const Notes& before, const Notes& now, double by_seeds,
                    Explanation& explanation) {
   std::vector<Moved> moved;
@@ -120,7 +121,7 @@ void explain_parts(const Notes& before, const Notes& now, double by_seeds,
   explanation.sentences.push_back(text);
 }
 
-// What moved of the work that network and devices have in an iteration.
+// How the load of network and devices in an iteration moved.
 std::string loads_moved(const Notes& before, const Notes& now) {
   std::string text;
   for (const Figure& figure : figure_rows()) {
@@ -135,7 +136,7 @@ std::string loads_moved(const Notes& before, const Notes& now) {
   return text;
 }
 
-// What moved of that which a loss depends on, the largest part first.
+// How the things on which a loss depends moved, the largest part first.
 std::vector<Moved> learning_moved(const Notes& before, const Notes& now) {
   std::vector<Moved> moved;
   for (const LearnedNote& note : learned_notes)
@@ -146,7 +147,7 @@ std::vector<Moved> learning_moved(const Notes& before, const Notes& now) {
   return moved;
 }
 
-// Seconds until a target are iterations, which learning decides on, times their seconds.
+// Seconds until a target are iterations, on which learning decides, times seconds per iteration.
 void explain_learning(const std::string& figure, const Notes& before, const Notes& now,
                       double by_seeds, Explanation& explanation) {
   const std::vector<Moved> moved = learning_moved(before, now);
@@ -157,11 +158,11 @@ void explain_learning(const std::string& figure, const Notes& before, const Note
     explain_parts(before, now, by_seeds, explanation);
   if (moved.empty() && explanation.sentences.empty() && before.contains("learned_samples"))
     explanation.sentences.emplace_back(
-        "learned from as many gradients, as late and as compressed: they are others, or in another "
-        "order");
+        "learned from as many gradients, as late and as compressed: the gradients are others, or "
+        "in another order");
   if (moved.empty())
     return;
-  std::string text = "learned otherwise: ";
+  std::string text = "learned differently: ";
   for (const Moved& one : moved)
     text += (text.ends_with(": ") ? "" : "; ") + one.shown();
   explanation.sentences.push_back(text);
@@ -185,7 +186,7 @@ std::map<std::string, std::string> options_in(const std::string& text) {
   return options;
 }
 
-// An option that there was not yet is not changed by its default.
+// A new option with its default value is not a change.
 bool is_default(const std::string& name, const std::string& value) {
   const Option* option = find_option(name);
   return option != nullptr && option->fallback == value;
@@ -213,7 +214,7 @@ void options_changed(const std::string& before, const std::string& now, const In
     cause.files.push_back(path->second);
 }
 
-// "the platform file platforms/ours.xml".
+// "the platform file platforms/ours.xml": a changed file in words.
 std::string file_changed(const std::string& kind, const InputPaths& paths, Cause& cause) {
   std::string text = kind == "input_files" ? "a file that it reads" : "the " + kind;
   std::ranges::replace(text, '_', ' ');
@@ -232,7 +233,7 @@ std::string options_note(const Result& result) {
   return text;
 }
 
-// Seconds and throughput are made of an iteration's parts; bytes and staleness are not.
+// Seconds and throughput depend on the parts of an iteration; bytes and staleness do not.
 bool is_of_time(const std::string& figure) {
   const Figure* row = find_figure(figure);
   return row == nullptr || (row->unit != Unit::bytes && !figure.starts_with("staleness"));

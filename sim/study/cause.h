@@ -1,6 +1,6 @@
-// What moved a figure, told from notes that expected.csv keeps of a cell: of an iteration its parts
-// and what the network and the devices have to do in it, of learning what the loss depends on, and
-// what the scenario reads.
+// What moved a figure, derived from the notes that expected.csv keeps of a cell: the parts of an
+// iteration, the load of the network and the devices in it, what a loss depends on, and the
+// scenario's input.
 #pragma once
 
 #include <map>
@@ -13,23 +13,23 @@
 
 namespace syncline {
 
-// Notes explain a move, by name: parts of an iteration, and what the scenario reads.
+// Notes that explain moves, by name: parts of an iteration, and the scenario's input.
 using Notes = std::map<std::string, std::string>;
 
-// Whether it is a figure of what was learned.
+// Whether the figure is about learning.
 bool is_of_learning(const std::string& figure);
 
-// The number of a note; none where there is none.
+// The number of a note; none if there is no such note.
 std::optional<double> noted_number(const Notes& notes, const std::string& name);
 
-// The names of notes that are no figures: `options`, files, and what was learned from.
+// The names of notes that are not figures: `options`, files, and what learning depends on.
 extern const std::vector<std::string> noted_inputs;
-inline const std::string noted_runs = "runs";  // of which the figures are means; none: one
+inline const std::string noted_runs = "runs";  // how many runs the figures are means of; none: one
 
 // `inputs` are fingerprints by kind of file.
 Notes notes_of(const Result& result, const Notes& inputs);
 
-// The path of a file that a cell reads, by its kind, where a reader would look for it.
+// Paths of the files that a cell reads, by kind, as a reader would look for them.
 using InputPaths = std::map<std::string, std::string>;
 
 struct Explanation {
@@ -40,17 +40,17 @@ struct Explanation {
 // How a figure moved.
 struct FigureMove {
   std::string figure;
-  std::optional<bool> moved;     // none: nobody knows, and the notes tell
+  std::optional<bool> moved;     // none: not known, so the notes decide
   std::optional<double> change;  // as a part
-  double by_seeds = 0;           // another seed moves it by up to this part,
-  bool by_any_cause = false;     // and so does whatever makes workers meet at other times
+  double by_seeds = 0;           // another seed moves it by up to this part
+  bool by_any_cause = false;     // any change of the times at which workers meet does the same
 };
 
-// Why a figure is now what it is. Only what has moved may be laid to the program's charge.
+// Why a figure has its present value. The program is a cause only if the figure has moved.
 Explanation explanation_of(const FigureMove& move, const Notes& before, const Notes& now,
                            const InputPaths& paths);
 
-// Options and files that are not as they were.
+// Options and files that have changed.
 Cause changes_between(const Notes& before, const Notes& now, const InputPaths& paths);
 
 }  // namespace syncline

@@ -30,7 +30,7 @@ struct Group {
   Cells cells;
 };
 
-// The series of a case, each by x, best at their end first.
+// The series of a case, each sorted by x. Series that are best at their end come first.
 std::vector<Group> curves_of(const Cells& cells) {
   std::vector<Group> curves;
   for (const StudyCell* cell : cells)
@@ -64,8 +64,8 @@ std::vector<Series> lines_of(const std::vector<Group>& curves, const std::string
   return all;
 }
 
-// The series of what workers would do alone: the mean of all cells with so many workers. Empty
-// where platforms differ in it.
+// The series "ideal": what workers would do alone, as the mean of all cells with this number of
+// workers. Empty if platforms differ in it.
 Series ideal_of(const Cells& cells) {
   std::map<double, std::pair<double, int>> sums;
   for (const StudyCell* cell : cells)
@@ -125,7 +125,7 @@ Chart throughput_chart(const Study& study, const Cells& cells, const std::vector
   return chart;
 }
 
-// "; asp falls below half from 16 workers on, where node3-nic_DOWN is full".
+// "; asp keeps less than half from 16 workers on, where node3-nic_DOWN is full".
 std::string where_it_falls(const Study& study, const Group& curve) {
   for (const StudyCell* cell : curve.cells)
     if (cell->efficiency() < 0.5) {
@@ -155,12 +155,12 @@ Chart efficiency_chart(const Study& study, const Cells& cells, const std::vector
           .series = lines_of(curves, "scaling_efficiency")};
 }
 
-// Cells to compare side by side: those of each x, best first, the largest x last.
+// Cells to compare side by side: the cells of each x, best first. The largest x comes last.
 std::vector<Group> variants_of(const Study& study, const Cells& cells) {
   std::map<double, Cells> by_x;
   for (const StudyCell* cell : cells)
     by_x[cell->x].push_back(cell);
-  while (by_x.size() > most_variants)  // the largest are what a study is about
+  while (by_x.size() > most_variants)  // a study is about the largest
     by_x.erase(by_x.begin());
   std::vector<Group> variants;
   for (auto& [x, of_x] : by_x) {
@@ -256,7 +256,7 @@ Chart links_chart(const Group& variant) {
   return chart;
 }
 
-// A histogram has at most so many columns, each of a whole number of staleness values.
+// A histogram of at most `most_columns` columns, each of a whole number of staleness values.
 Series histogram_of(const StudyCell& cell) {
   constexpr double most_columns = 40;
   std::map<double, double> counts;
@@ -313,7 +313,7 @@ Chart staleness_chart(const Group& variant) {
   return chart;
 }
 
-// Leaves out what does not fit into memory, unless nothing does, and says so.
+// Leaves out cells that do not fit into memory, unless none does. Returns a sentence that says so.
 std::string leave_out_too_large(Cells& cells) {
   const auto fits = [](const StudyCell* cell) { return cell->result->figures.fits_memory(); };
   const auto fitting = std::ranges::count_if(cells, fits);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double rounding_of_notes = 1e-6;
 
-// Whether a figure is as expected, with what is expected in words.
+// Whether a figure is as expected, and the expectation in words.
 class Trial {
  public:
   Trial(const Expectation& row, std::optional<double> figure)
@@ -62,7 +62,7 @@ class Trial {
   std::string words_;
 };
 
-// What the figure was when notes were taken.
+// The figure when the notes were taken.
 std::optional<double> value_before(const Expectation& row, const Notes& before) {
   return row.tolerance ? number_in(row.expected) : noted_number(before, row.figure);
 }
@@ -78,8 +78,8 @@ std::vector<std::string> judged_figures() {
 }
 
 double moved_by_seeds(const Result& result) {
-  // Two means are each as far from the truth as intervals say, so they differ by twice that in one
-  // case of 200; of few runs the interval itself is known to about a third.
+  // Each of two means is as far from the truth as intervals say, so they differ by twice that in
+  // one case of 200. With few runs the interval itself is known to about a third only.
   const double widths = result.figures.runs > 1 ? 3 : 2;
   return result.figures.runs > 1 || is_of_chance(result)
              ? widths * result.figures.throughput_interval.value_or(0)

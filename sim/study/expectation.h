@@ -1,5 +1,5 @@
-// Expectations of figures of cells (expected.csv of `syncline check`): whether they are met, and
-// what moved the figures.
+// Expectations of the figures of cells (expected.csv of `syncline check`): whether they are met,
+// and what moved the figures.
 #pragma once
 
 #include <optional>
@@ -15,15 +15,16 @@ namespace syncline {
 struct Expectation {
   std::string cell;
   std::string figure;
-  std::string expected;             // as written; empty: only bounds
-  std::optional<double> tolerance;  // a part of what is expected; none: a note that explains others
+  std::string expected;  // as written; empty: only bounds
+  // A part of `expected`; none: a note that explains other figures.
+  std::optional<double> tolerance;
   std::optional<double> at_least;
   std::optional<double> at_most;
   std::string because;
-  bool only_warns = false;            // severity = warn: a miss closes no gate
-  bool only_worse = false;            // direction = worse: better than expected is met, too
+  bool only_warns = false;            // severity = warn: a miss does not close the gate
+  bool only_worse = false;            // direction = worse: a better figure meets it, too
   int line = 0;                       // in its file
-  std::vector<std::string> comments;  // lines with # above it there
+  std::vector<std::string> comments;  // lines with # above it in its file
 
   bool is_judged() const { return tolerance || at_least || at_most; }
 };
@@ -31,12 +32,12 @@ struct Expectation {
 // The figures that can be judged: those that are numbers.
 std::vector<std::string> judged_figures();
 
-// Another seed moves throughput, and what an iteration is made of, by up to such a part; 0 where
-// nothing is drawn.
+// The part by which another seed moves throughput and the parts of an iteration, at most; 0 if
+// nothing is random.
 double moved_by_seeds(const Result& result);
 
-// What is known of a cell: the notes that expected.csv has of it, empty if there are none; those of
-// now; and where its files are.
+// Notes of a cell: those in expected.csv, empty if there are none; those of this run; and the paths
+// of its files.
 struct CellNotes {
   Notes before;
   Notes now;

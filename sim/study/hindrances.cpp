@@ -9,13 +9,13 @@
 namespace syncline {
 namespace {
 
-// "8 workers", which are more than one.
+// Whether a choice is plural, such as "8 workers".
 bool is_plural(const std::string& choice) {
   return choice.ends_with(" workers") && choice.find(' ') == choice.rfind(' ');
 }
 
-// "batch 64 does not fit into memory (96.2 GB of 80 GB): not a candidate"; of several, what the
-// least of them takes. Empty where all fit.
+// "batch 64 does not fit into memory (96.2 GB of 80 GB): not a candidate"; of several cells, the
+// least memory that one takes. Empty if all fit.
 std::string memory_note(const std::vector<Result>& results, const CompetingCells& contest) {
   std::vector<std::string> words;
   const Figures* least = nullptr;

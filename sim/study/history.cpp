@@ -96,7 +96,7 @@ std::vector<Chart> history_charts(const History& history) {
   const std::vector<std::string> commits = commits_of(history);
   LongList figures(&std::pair<std::string, std::vector<HistoryLine>>::first);
   for (const HistoryLine& line : lines_of(history))
-    if (line.values.front() != 0)  // or nothing is a part of it
+    if (line.values.front() != 0)  // changes are parts of the first value
       figures.found_or_added(line.figure).second.push_back(line);
   std::vector<Chart> charts;
   for (auto& [figure, lines] : figures.all)

@@ -1,4 +1,4 @@
-// Figures over commits: what `check --history` has kept, as charts and as a table.
+// Figures over commits, from the file of `check --history`, as charts and as a table.
 #pragma once
 
 #include <string>
@@ -17,25 +17,24 @@ struct HistoryRow {
 };
 using History = std::vector<HistoryRow>;  // the oldest commit first
 
-// With what the verdicts got at this commit; what it had of the same cells and figures at the same
-// commit goes.
+// Adds the verdicts' figures at this commit; they replace figures of the same cells at this commit.
 History with_commit(History history, const std::string& commit,
                     const std::vector<Verdict>& verdicts);
 
-// A figure of a cell, at those commits that have it.
+// A figure of a cell at the commits that have it.
 struct HistoryLine {
   std::string cell;
   std::string figure;
-  std::vector<double> at;  // which commit, from 1
+  std::vector<double> at;  // numbers of the commits, from 1
   std::vector<double> values;
 
-  double change() const;  // of the last over the first, as a part
+  double change() const;  // from the first value to the last, as a part
 };
 std::vector<std::string> commits_of(const History& history);
 std::vector<HistoryLine> lines_of(const History& history);
 
-// One for each figure: a line for each cell, as a part of what it was first; of more than twelve
-// those that moved most.
+// One chart for each figure, with a line for each cell, as a part of its first value; of more than
+// twelve lines those that moved most.
 std::vector<Chart> history_charts(const History& history);
 
 std::string history_table(const History& history);

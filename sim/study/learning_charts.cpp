@@ -15,12 +15,12 @@ namespace {
 
 using Cells = std::vector<const StudyCell*>;
 
-constexpr std::size_t most_curves = 12;  // that a reader can tell apart in a chart
+constexpr std::size_t most_curves = 12;  // more cannot be told apart in a chart
 constexpr std::size_t most_points = 200;
 constexpr std::size_t fewest_points = 6;
 constexpr std::size_t most_points_of_page = 24'000;
-constexpr double most_of_a_loss = 1e18;  // beyond, a scale shows nothing else
-constexpr double wide = 5;               // of losses: from there on their scale is one of ratios
+constexpr double most_of_a_loss = 1e18;  // larger losses would hide the others in a chart
+constexpr double wide = 5;               // from this ratio of losses on, their axis is logarithmic
 
 struct Against {
   const char* name;
@@ -52,7 +52,7 @@ constexpr std::array<Measure, 2> measures{
      {"accuracy", &Figures::accuracy, &CurvePoint::accuracy, "Accuracy",
       "of the held-out samples, right", "%", accuracy_shown}}};
 
-// So many points of each curve leave room for all curves of the page.
+// Points of each curve, so that a page has room for all its curves.
 std::size_t points_of(const Study& study) {
   std::map<std::size_t, std::size_t> curves;  // by case
   std::size_t all = 0;
@@ -68,8 +68,7 @@ std::string name_of(const Study& study, const StudyCell& cell) {
          (study.x_option.empty() ? "" : ", " + said(study.x_option, count_shown(cell.x)));
 }
 
-// The seconds, samples or bytes it took until the target was met: at the evaluation that found it
-// so.
+// The seconds, samples or bytes until the target was met, at the evaluation that found it met.
 std::optional<double> needed(const StudyCell& cell, const Against& against) {
   const auto target_s = cell.result->figures.target_s;
   if (!target_s || against.unit == std::string("s"))
@@ -78,7 +77,8 @@ std::optional<double> needed(const StudyCell& cell, const Against& against) {
   const auto found = std::ranges::lower_bound(curve, *target_s, {}, &CurvePoint::seconds);
   if (curve.empty())
     return {};
-  return (found == curve.end() ? curve.back() : *found).*against.column;  // of several seeds: about
+  // Only about right for several seeds.
+  return (found == curve.end() ? curve.back() : *found).*against.column;
 }
 
 // "bsp reaches accuracy 0.95 after 2.1 s, asp after 3.4 s; 2 miss it".
@@ -137,7 +137,7 @@ std::vector<std::size_t> places_in(const std::vector<CurvePoint>& curve) {
   return places;
 }
 
-// "; each is the median of 3 seeds, with all of them around it"; empty where nothing is repeated.
+// "; each is the median of 3 seeds, in a band of all of them"; empty if nothing is repeated.
 std::string seeds_sentence(const Cells& cells) {
   const auto [least, most] =
       std::ranges::minmax(cells, {}, [](const StudyCell* cell) { return seeds_of(*cell->result); });
@@ -170,7 +170,7 @@ Chart chart_of(const Study& study, const Cells& cells, const Against& against,
     const std::vector<SeedBand> bands = curve_band(*cell.result, measure.column);
     for (const std::size_t place : spread(places_in(curve), most)) {
       const CurvePoint& point = curve[place];
-      if (!(std::abs(point.*measure.column) <= most_of_a_loss))  // or no number
+      if (!(std::abs(point.*measure.column) <= most_of_a_loss))  // or not a number
         continue;
       line.x.push_back(point.*against.column);
       line.y.push_back(point.*measure.column);

@@ -29,8 +29,8 @@ std::string end_shown(const Result& result, bool with_samples, const std::string
          (basis.empty() ? "" : "; " + basis) + ")";
 }
 
-// The last point of the curve at which it had not met its target: it may have met it any time
-// after.
+// The time of the last point of the curve before the target was met: it may have been met at any
+// time after.
 double missed_until(const Result& result) {
   double before_s = 0;
   for (const CurvePoint& point : result.learned->curve)
@@ -41,8 +41,8 @@ double missed_until(const Result& result) {
 
 using LearnedFigure = std::optional<double> Figures::*;
 
-// Half the 95 % interval of what several seeds came to, as a part of it. Where one of them missed
-// it, nobody knows how late that is; of one seed, 0.
+// Half the 95 % interval of a figure over several seeds, as a part of their mean. Infinite if a
+// seed has no such figure, because nobody knows how late it would be; 0 for one seed.
 double spread_of_seeds(const Result& result, LearnedFigure figure) {
   std::vector<double> values;
   for (const Result& cell : result.repetitions)
@@ -55,9 +55,9 @@ double spread_of_seeds(const Result& result, LearnedFigure figure) {
              : std::abs(interval_of_runs(values, {std::nullopt}, 0));
 }
 
-// Whether the second is no better than the first, which has less of it: as of throughput, their
-// intervals overlap and the numbers are near. Seconds are known as throughput is, and no better
-// than the curve has points.
+// Whether two cells tie; the first has the smaller figure. As for throughput, their
+// intervals overlap and the numbers are near. Seconds are known as well as throughput, but no
+// better than the distance between points of the curve.
 bool learned_alike(const Results& results, const RankedCell& first, const RankedCell& second,
                    LearnedFigure figure) {
   const auto value = [&](const RankedCell& cell) { return results[cell.result].figures.*figure; };
@@ -82,12 +82,12 @@ std::string choices_shown(const Choices& cells) {
   return few(words);
 }
 
-// The outcome of a contest of cells that learn. Those that are as good as the first are `first`.
+// The outcome of a contest of cells that learn. The first `first` of `order` are equally good.
 struct Outcome {
   Choices order;  // the best first
   std::size_t first = 0;
-  std::size_t reached = 0;  // the target: these are the first in the order
-  std::string target;       // empty: there is none
+  std::size_t reached = 0;  // number of cells that met the target: they come first in `order`
+  std::string target;       // empty: there is no target
 
   Choices winners() const { return {order.begin(), order.begin() + static_cast<long>(first)}; }
 };
@@ -111,7 +111,7 @@ Outcome outcome_of(const Results& results, const CompetingCells& contest) {
     if (result.figures.target_s)
       ++outcome.reached;
   }
-  // Of two that reach the target at times that tie neither was first, whatever their loss.
+  // If two reach the target at times that tie, neither was first, whatever their losses.
   const LearnedFigure figure = outcome.reached > 0 ? &Figures::target_s : &Figures::loss;
   const auto behind = std::ranges::find_if_not(outcome.order, [&](const RankedCell* cell) {
     return learned_alike(results, *outcome.order.front(), *cell, figure);
@@ -120,7 +120,7 @@ Outcome outcome_of(const Results& results, const CompetingCells& contest) {
   return outcome;
 }
 
-// "2.1 s"; of several that tie "2.43 s to 2.44 s, less than 0.5 % apart".
+// "2.1 s"; for several that tie "2.43 s to 2.44 s, less than 0.5 % apart".
 std::string times_shown(const Result& first, const Result& last) {
   const std::string least = target_shown(first), most = target_shown(last);
   return least == most ? least
@@ -166,7 +166,7 @@ std::string sentence_of(const Results& results, const Outcome& outcome) {
               : "");
 }
 
-// How many others were as good as the first of each contest, by its place in the results.
+// For each contest, the place of its first cell in the results, and how many others are as good.
 std::map<std::size_t, std::size_t> level_with_first(const Results& results,
                                                     const std::vector<CompetingCells>& contests) {
   std::map<std::size_t, std::size_t> others;
@@ -183,7 +183,7 @@ std::string setting_said(const CompetingCells& contest) {
   return and_listed(words);
 }
 
-// Says who was first in how many of several contests.
+// Says which choice was first in how many of several contests.
 std::string who_was_first(const Results& results, const std::vector<CompetingCells>& contests) {
   Words first;
   bool targets = false;
@@ -205,7 +205,7 @@ std::string who_was_first(const Results& results, const std::vector<CompetingCel
                      and_listed(parts));
 }
 
-// Empty where nothing competes.
+// A sentence on what was learned; empty if nothing competes.
 std::string learned_sentence(const Results& results, const Ranking& ranking) {
   std::vector<CompetingCells> contests;
   for (const CompetingCells& contest : ranking.contests)

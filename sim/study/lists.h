@@ -1,4 +1,4 @@
-// Lists whose elements stand in the order in which they were found.
+// Lists that keep the order in which their elements were found.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ inline bool is_among(const std::string& word, const std::vector<std::string>& wo
   return std::ranges::find(words, word) != words.end();
 }
 
-// The element whose `member` has this value; if there is none, a new one at the end. The list is
-// short: it is gone through.
+// The element whose `member` has this value; if there is none, a new one at the end. Searches
+// element by element: for short lists.
 template <class Element, class Value, class Member = std::identity>
 Element& found_or_added(std::vector<Element>& all, const Value& value, Member member = {}) {
   auto found = std::ranges::find(all, value, member);
@@ -26,13 +26,13 @@ Element& found_or_added(std::vector<Element>& all, const Value& value, Member me
   return *found;
 }
 
-// The place of the element that is this; if there is none, of a new one at the end.
+// The index of the element equal to `one`; if there is none, of a new one at the end.
 template <class Element>
 std::size_t place_in(std::vector<Element>& all, const Element& one) {
   return static_cast<std::size_t>(&found_or_added(all, one) - all.data());
 }
 
-// The same of a list of any length: where each value stands is kept beside it.
+// As above, for a list of any length: a map keeps the index of each value.
 template <class Element, class Member = std::identity>
 class LongList {
  public:

@@ -14,21 +14,21 @@
 namespace syncline {
 namespace {
 
-using At = std::pair<std::size_t, std::size_t>;  // a place among xs, and one among ys
+using At = std::pair<std::size_t, std::size_t>;  // indices in xs and ys
 
-// A cell, and how well its throughput is known.
+// A cell, and its entry in the ranking, which says how well its throughput is known.
 struct MapCell {
   const StudyCell* cell = nullptr;
   const RankedCell* ranked = nullptr;
 };
 
-// The cells of one map, and what they are told apart by.
+// The cells of one map, by place and choice.
 struct Grid {
   std::vector<double> xs, ys;
   std::map<At, std::map<std::string, MapCell>> at;
 };
 
-// Options whose values are all numbers, at least two of them: at most the first two.
+// The options on the axes: the first two whose values are all numbers, at least two of them.
 std::vector<std::string> axes_of(const Study& study) {
   std::vector<std::string> axes;
   const auto consider = [&](const std::string& option) {
@@ -38,7 +38,8 @@ std::vector<std::string> axes_of(const Study& study) {
   };
   if (!study.x_option.empty())
     consider(study.x_option);
-  for (const bool choices : {false, true})  // a bandwidth rather than a density
+  // First those that are no choices: a bandwidth before a density.
+  for (const bool choices : {false, true})
     for (const std::string& option : study.telling_options)
       if (is_among(option, study.series_options) == choices)
         consider(option);
@@ -50,8 +51,9 @@ struct Place {
   double x = 0, y = 0;
 };
 
-// Finds where the fastest of two neighbours are as fast, between them: in logarithms throughput is
-// nearly a line. Where there is a tie, it is the place where they are as fast.
+// The place between two neighbours with different winners at which both winners are equally fast.
+// Logarithms of throughput are interpolated, because they are nearly linear. None beside a tie,
+// which is such a place itself.
 std::optional<Place> crossing(const Grid& grid, const At& a, const At& b,
                               const std::map<At, const Tile*>& tiles) {
   if (!tiles.contains(a) || !tiles.contains(b) || tiles.at(a)->first == tiles.at(b)->first ||
@@ -75,8 +77,8 @@ std::optional<Place> crossing(const Grid& grid, const At& a, const At& b,
   return Place{between(a.first, b.first), between(a.second, b.second)};
 }
 
-// The crossings on the sides of each square of four neighbours are joined: two directly, more in
-// the middle of them.
+// Joins the crossings on the sides of each square of four neighbours: two directly, more of them
+// through their middle.
 std::vector<Crossing> crossings_of(const Grid& grid, const std::vector<Tile>& tiles) {
   std::map<At, const Tile*> by_place;
   for (const Tile& tile : tiles)
@@ -127,14 +129,14 @@ std::string map_sentence(const Map& map) {
   if (ties > 0)
     parts.push_back(ties == 1 ? "1 is a tie" : std::to_string(ties) + " are ties");
   return "Of " + std::to_string(map.tiles.size()) + " places " + and_listed(parts) +
-         "; the largest lead is that of " + most->first +
+         "; the largest lead has " + most->first +
          fmt::format(", {:.3g} times the next, at ", most->margin) +
          said(map.x.title, count_shown(map.xs[most->x])) + " and " +
          said(map.y.title, count_shown(map.ys[most->y])) + ".";
 }
 
-// The choices of a place, the fastest first. What is not steady wins nothing (ranking.cpp), unless
-// nothing else is there.
+// The choices of a place, the fastest first. An unsteady choice does not win (ranking.cpp), unless
+// all are unsteady.
 Tile tile_of(const At& at, const std::map<std::string, MapCell>& cells) {
   std::vector<std::pair<std::string, MapCell>> order(cells.begin(), cells.end());
   std::ranges::stable_sort(order, {}, [](const auto& one) {

@@ -13,7 +13,7 @@
 namespace syncline {
 namespace {
 
-using ByOption = std::map<std::string, std::string>;  // by option
+using ByOption = std::map<std::string, std::string>;
 
 ByOption by_option(const CellOptions& options) {
   ByOption values;
@@ -30,7 +30,7 @@ std::vector<CellOptions> cells_listed_in(const std::string& results_csv) {
   std::error_code error;
   if (!std::filesystem::exists(results_csv, error))
     return cells;
-  std::vector<std::string> options;  // the columns before those of what was simulated
+  std::vector<std::string> options;  // the columns before simulated_as
   read_csv_lines(results_csv, CsvFields::quoted, [&](const CsvLine& line) {
     if (line.kind == CsvLine::Kind::columns) {
       const auto end = std::ranges::find(line.fields, "simulated_as");

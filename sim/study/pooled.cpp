@@ -25,14 +25,15 @@ namespace {
 using Numbers = std::vector<double>;
 using Repeats = std::vector<Result>;
 
-constexpr std::size_t most_named = 10;  // seeds
+constexpr std::size_t most_named = 10;  // seeds in a note
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 double seed_of(const Result& cell) {
   return number_in(cell.option("seed")).value_or(0);
 }
 
-// The cells that differ in their seed only, ordered by it. What is there twice is no repetition.
+// Groups the cells that differ in their seed only, ordered by it. A second cell with the same seed
+// is not a repetition.
 std::vector<Repeats> repeated(Repeats cells) {
   std::vector<Repeats> groups;
   std::map<std::string, std::size_t> place_of;
@@ -57,7 +58,8 @@ double middle_of(Numbers values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-// Of each cell, in its place; what has none, because it missed it or diverged, is the worst.
+// The figure of each cell, in order. A cell without it, because it missed a target or diverged,
+// gets the worst value.
 Numbers numbers_in(const Figure& figure, const Repeats& cells) {
   Numbers numbers;
   for (const Result& cell : cells)
@@ -76,7 +78,7 @@ Numbers runs_in(const Repeats& cells) {
   return runs;
 }
 
-// Warnings of repetitions are alike but for their numbers.
+// Warnings of repetitions differ only in their numbers.
 std::string without_digits(const std::string& text) {
   std::string words;
   std::ranges::copy_if(text, std::back_inserter(words),
@@ -133,9 +135,9 @@ constexpr std::array<CurveColumn, 4> learned_columns{&CurvePoint::loss, &CurvePo
                                                      &CurvePoint::train_accuracy,
                                                      &CurvePoint::heldout_loss};
 
-// A run that has ended, because it met its target, goes on at its pace with what it came to: then
-// no evaluation mixes its end with those that are still on their way. One that diverged has
-// come to nothing.
+// The values of a column at one evaluation. A run that has ended, because it met its target, goes
+// on at its pace with its last values. No evaluation then mixes its end with runs that are still on
+// their way. A run that diverged has the worst value.
 Numbers at_evaluation(const Repeats& cells, std::size_t evaluation, CurveColumn column) {
   const bool is_progress = std::ranges::count(progress_columns, column) > 0;
   const bool more_is_better =
@@ -156,7 +158,7 @@ Numbers at_evaluation(const Repeats& cells, std::size_t evaluation, CurveColumn 
   return values;
 }
 
-// It ends with the run that is the median of how far they have come.
+// A curve as long as the median of the curves.
 std::vector<CurvePoint> median_curve(const Repeats& cells) {
   std::vector<std::size_t> ends;
   std::size_t longest = 0;
@@ -173,8 +175,8 @@ std::vector<CurvePoint> median_curve(const Repeats& cells) {
   return curve;
 }
 
-// Results that were pooled compete, though one of them has not all seeds, or is not the best of
-// several: these options say the same of all.
+// Writes the same value of an option into all results. Pooled results then compete, although one of
+// them has not all seeds, or is not the best of several.
 void write_alike(std::vector<Result>& results, const std::string& name, const std::string& value) {
   for (Result& result : results) {
     std::erase_if(result.options, [&](const WrittenOption& one) { return one.name == name; });
@@ -183,7 +185,8 @@ void write_alike(std::vector<Result>& results, const std::string& name, const st
   }
 }
 
-// Beside asp, a reader expects ssp to be slower. Empty where they are not compared.
+// Why ssp may be faster than asp, where a reader expects the opposite. Empty if they are not
+// compared.
 std::string note_of_caches(const std::vector<Result>& results) {
   const auto any = [&](const char* schedule, const char* cache) {
     return std::ranges::any_of(results, [&](const Result& result) {
@@ -196,7 +199,7 @@ std::string note_of_caches(const std::vector<Result>& results) {
              : "";
 }
 
-// The values that the option has in any of these, in their order.
+// The values of the option in these cells, in the order in which they appear.
 std::vector<std::string> different_values(const std::string& option, const Repeats& cells) {
   std::vector<std::string> values;
   for (const Result& cell : cells)
@@ -342,7 +345,7 @@ bool is_of_chance(const Result& result) {
   };
   if (result.learns() || above_zero("jitter") || above_zero("server-jitter"))
     return true;
-  // Software whose name was given has the variation that was measured.
+  // Software given by its name varies as it was measured.
   const std::string& software = result.option("server-overhead");
   return !software.empty() && software != "none" && !number_in(software) &&
          result.option("server-jitter").empty();

@@ -18,12 +18,12 @@ namespace {
 
 using Places = std::vector<std::size_t>;  // of results
 
-// Cells that differ in it have contests of their own.
+// Whether cells that differ in the option have contests of their own.
 bool makes_contests(const std::string& option) {
   return role_of(option) != Role::choice;
 }
 
-// Not even where nothing else differs does it compete.
+// Whether cells that differ in the option never compete, even if nothing else differs.
 bool never_competes(const std::string& option) {
   return makes_contests(option) && role_of(option) != Role::question &&
          role_of(option) != Role::purchase;
@@ -44,7 +44,7 @@ double error_of_fidelity(const Result& result) {
              : error_of_flows;
 }
 
-// Results of flows are known by so much less, unless all that competes was simulated alike.
+// Widens the intervals of flows by their error, unless all competing cells were simulated alike.
 void widen_flows(const Results& results, CompetingCells& contest) {
   std::set<double> errors;
   for (const RankedCell& cell : contest.cells)
@@ -55,7 +55,7 @@ void widen_flows(const Results& results, CompetingCells& contest) {
     cell.half_width += error_of_fidelity(results[cell.result]) * cell.samples_per_s;
 }
 
-// "bsp over ring with topk, density 0.01", of the options that differ.
+// "bsp over ring with topk, density 0.01", from the options in `told`.
 std::string choice_shown(const Result& result, const Words& told) {
   const auto part = [&](const char* option) {
     return is_among(option, told) ? result.option(option) : std::string();
@@ -78,8 +78,8 @@ std::string choice_shown(const Result& result, const Words& told) {
   return text;
 }
 
-// The options that tell the cells apart, among those that differ; schedule, exchange, compressor
-// and framework always.
+// The options that tell the cells apart, among those that differ; if these include schedule,
+// exchange, compressor and framework, always these.
 Words told_of(const Results& results, const Places& places, const Words& differing) {
   Words seen(places.size());
   const auto with = [&](const std::string& option) {
@@ -105,7 +105,7 @@ Words told_of(const Results& results, const Places& places, const Words& differi
   return told;
 }
 
-// Whether cells that are alike in these have one value of it: then it belongs to them.
+// Whether cells that agree in `others` have one value of `option`, which then follows from them.
 bool follows(const Results& results, const Places& places, const std::string& option,
              const Words& others) {
   std::map<std::string, std::string> value_of;
@@ -118,7 +118,7 @@ bool follows(const Results& results, const Places& places, const std::string& op
   });
 }
 
-// What a global batch leaves to each of so many workers is nobody's choice.
+// Whether the option is a worker's part of a global batch, which nobody has chosen.
 bool is_share_of_global_batch(const Results& results, const Places& places,
                               const std::string& option) {
   return (option == "batch" || option == "accumulation") &&
@@ -170,7 +170,7 @@ std::vector<CompetingCells> contests_of(const Results& results, const Places& pl
   return contests;
 }
 
-// Ranks the results in these places.
+// Ranks the results at these places.
 Ranking ranked_by_throughput(const Results& results, const Places& places) {
   Ranking ranking;
   Words differing = differing_options(results, places);
@@ -195,13 +195,12 @@ Ranking ranked_by_throughput(const Results& results, const Places& places) {
     ranking.contests = contests_of(results, places, chosen, told_of(results, places, choices));
   };
   contest_over(settings);
-  if (all_differ()) {  // nothing is chosen: then what is bought competes, wherever it is asked
-                       // about
+  if (all_differ()) {  // no choice differs: then purchases compete, wherever they are asked about
     std::erase_if(settings,
                   [](const std::string& option) { return role_of(option) == Role::purchase; });
     contest_over(settings);
   }
-  if (all_differ()) {  // then what is asked about competes, if it can
+  if (all_differ()) {  // then questions compete, if they can
     std::erase_if(settings, std::not_fn(never_competes));
     contest_over(settings);
   }

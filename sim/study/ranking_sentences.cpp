@@ -29,7 +29,7 @@ Words choices_of(const CompetingCells& contest, std::size_t count) {
   return choices;
 }
 
-// "..., with gradients 31 updates old": what samples/s do not show.
+// " (its gradients miss 31 others)": a disadvantage that samples/s do not show.
 std::string stale_note(const Results& results, const RankedCell& cell) {
   const double stale = results[cell.result].figures.staleness_mean;
   return stale < 0.5 ? "" : fmt::format(" (its gradients miss {:.3g} others)", stale);
@@ -39,7 +39,7 @@ bool is_faster(const Result& a, const Result& b) {
   return a.figures.throughput_samples_per_s > b.figures.throughput_samples_per_s;
 }
 
-// Those of these cells that can win.
+// The cells of a contest that can win.
 std::vector<const Result*> candidates_in(const Results& results, const CompetingCells& contest) {
   std::vector<const Result*> candidates;
   for (std::size_t i = 0; i < contest.candidates(); ++i)
@@ -56,7 +56,7 @@ std::string basis_note(const Results& results, const CompetingCells& contest) {
       basis_of(candidates_in(results, contest), "throughput_samples_per_s", is_faster));
 }
 
-// The range of those that tie: "1,007 to 998.9".
+// The range of the cells that tie: "1,007 to 998.9".
 std::string range_shown(const CompetingCells& contest) {
   const std::string most = count_shown(contest.cells.front().samples_per_s);
   const std::string least = count_shown(contest.cells[contest.tied - 1].samples_per_s);
@@ -97,7 +97,7 @@ std::string settings_shown(const CompetingCells& contest) {
   return and_listed(words);
 }
 
-// "; each number is the median of 3 seeds", or "; each of one seed".
+// "; each of 3 seeds", or "; each of one seed".
 std::string repeated_note(const Results& results, const std::vector<CompetingCells>& contests) {
   std::size_t seeds = 1;
   bool once = false;
@@ -112,7 +112,7 @@ std::string repeated_note(const Results& results, const std::vector<CompetingCel
 
 constexpr const char* all_level = "all";
 
-// Who ties for the first place, by name.
+// The names of the cells that tie for first place.
 std::string level_in(const CompetingCells& contest) {
   if (contest.tied == contest.cells.size())
     return all_level;
@@ -123,10 +123,10 @@ std::string level_in(const CompetingCells& contest) {
   return and_listed(names);
 }
 
-// Says who wins in how many contests, if they differ in more than their workers.
+// Says which choice wins in how many contests, if these differ in more than their workers.
 Words wins(const Results& results, const std::vector<CompetingCells>& contests,
            const Words& settings) {
-  Words winners, level;  // names of who wins, and of who ties for the first place
+  Words winners, level;  // names of winners, and of those that tie for first place
   int ties = 0;
   std::size_t hindered = 0;
   Hindrances hindrances;
@@ -155,7 +155,7 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
        : hindered > 0   ? "none has a winner"
        : std::ranges::all_of(level, [](const std::string& names) { return names == all_level; })
            ? "none has a winner, all are ties"
-           : "none has one winner: level are " + few(counted(level))) +
+           : "none has one winner; ties for first place: " + few(counted(level))) +
       ((winners.empty() && hindered == 0) || ties == 0
            ? ""
            : fmt::format("; {} {}", ties, ties == 1 ? "is a tie" : "are ties")) +
@@ -167,7 +167,7 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
                      won(results, *clearest) + "."};
 }
 
-// Names the winner with the most workers, and where it is another with fewer.
+// Names the winner with the most workers, and the winners with fewer.
 Words wins_by_workers(const Results& results, const std::vector<CompetingCells>& contests) {
   std::vector<const CompetingCells*> order;
   for (const CompetingCells& contest : contests)
@@ -175,14 +175,14 @@ Words wins_by_workers(const Results& results, const std::vector<CompetingCells>&
   std::ranges::stable_sort(order, [](auto* a, auto* b) { return a->workers > b->workers; });
   Words sentences{"At " + settings_shown(*order.front()) + " " + won(results, *order.front()) +
                   "."};
-  std::vector<std::pair<std::string, Words>> at;  // winners, and where
+  std::vector<std::pair<std::string, Words>> at;  // winners, and with how many workers they win
   for (auto contest = order.begin() + 1; contest != order.end(); ++contest) {
     const Words tied = choices_of(**contest, (*contest)->tied);
     Hindrances hindrances;
     hindrances.add(**contest);
     const std::string who =
         (tied.empty() ? "none" : (tied.size() > 1 ? "a tie of " : "") + few(tied)) +
-        (hindrances.any() ? " of what " + hindrances.words(false) : "");
+        (hindrances.any() ? " among cells that " + hindrances.words() : "");
     found_or_added(at, who, &std::pair<std::string, Words>::first)
         .second.push_back(std::to_string((*contest)->workers));
   }
@@ -228,13 +228,13 @@ std::string each_by_its_best(const std::vector<CompetingCells>& contests,
   struct Best {
     std::string value;
     RankedCell cell;
-    std::string of;  // what else it is
+    std::string of;  // the other settings, and the choice
     std::int64_t workers = 0;
 
     double rate_of_worker() const { return cell.samples_per_s / static_cast<double>(workers); }
   };
   std::vector<Best> bests;
-  Words without;  // those of which none can win
+  Words without;  // values with which no cell can win
   Hindrances hindrances;
   for (const CompetingCells& contest : contests) {
     hindrances.add(contest);
@@ -281,7 +281,7 @@ std::string each_by_its_best(const std::vector<CompetingCells>& contests,
       next.value, shown(next), first.rate_of_worker() / next.rate_of_worker(), left_out);
 }
 
-// Sellers and dates of the devices' prices; empty where they are the user's.
+// Sellers and dates of the devices' prices; empty if the price is the user's.
 std::string prices_of(const Results& results, const Ranking& ranking) {
   std::set<std::string> prices;
   for (const RankedCell& cell : ranking.cells)
@@ -292,7 +292,7 @@ std::string prices_of(const Results& results, const Ranking& ranking) {
 }
 
 std::string epoch_sentence(const Results& results, const Ranking& ranking) {
-  const RankedCell& fastest = ranking.cells.front();  // of what fits, if anything does
+  const RankedCell& fastest = ranking.cells.front();  // a cell that fits into memory, if one does
   if (!fastest.fits)
     return {};
   const auto sized = number_of(results[fastest.result].option("epoch-samples"));

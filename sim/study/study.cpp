@@ -17,13 +17,13 @@ namespace {
 
 using Results = std::vector<Result>;
 
-// A reader compares cells by these first.
+// The options by which a reader compares cells first.
 const std::vector<std::string> first_options{"name",     "model",      "platform", "workers",
                                              "schedule", "compressor", "exchange"};
 constexpr int dashes = 4;
-constexpr std::size_t most_warned = 3;  // cells that a warning names
+constexpr std::size_t most_warned = 3;  // cells named in a warning
 
-// Whether cells that differ in it have charts of their own.
+// Whether cells that differ in the option have charts of their own.
 bool makes_cases(const std::string& option) {
   const Role role = role_of(option);
   return role == Role::question || role == Role::purchase || role == Role::subject ||
@@ -35,12 +35,12 @@ bool never_compares(const std::string& option) {
   return role == Role::subject || role == Role::lesson;
 }
 
-// What one buys is drawn together.
+// As makes_cases(), but purchases are drawn together.
 bool makes_cases_of_one_purchase(const std::string& option) {
   return makes_cases(option) && role_of(option) != Role::purchase;
 }
 
-// Of platforms in words what tells them apart: "cards=8x400Gbps" where all are of family dgx.
+// The words that tell platforms apart: "cards=8x400Gbps" if all are of family dgx.
 std::string without_common_words(const std::string& value, const std::set<std::string>& values) {
   const std::vector<std::string> words = split(value, ':');
   std::vector<std::string> own;
@@ -70,14 +70,14 @@ std::vector<std::string> all_options(const Results& results) {
   return options;
 }
 
-// It knows which results are alike in all options that were asked about.
+// Knows which results are alike in all options asked about so far.
 class Alike {
  public:
   explicit Alike(const Results& results) : results_(results), keys_(results.size()) {}
 
-  // Says which results differ in this option from one that they were alike with so far.
+  // Which results differ in this option from one with which they were alike so far.
   std::vector<bool> told_apart_by(const std::string& option) {
-    std::map<std::string, std::set<std::string>> values;  // by what is alike so far
+    std::map<std::string, std::set<std::string>> values;  // by the options asked about so far
     for (std::size_t i = 0; i < keys_.size(); ++i)
       values[keys_[i]].insert(results_[i].setting(option));
     std::vector<bool> apart;
@@ -93,7 +93,7 @@ class Alike {
   std::vector<std::string> keys_;
 };
 
-// Curves are drawn against this option: the workers, or else a number with three values and more.
+// The option on the x axis of curves: the workers, or else a number with three values or more.
 std::string x_option_of(const Results& results, const std::vector<std::string>& telling) {
   std::vector<std::string> candidates{"workers"};
   std::ranges::copy_if(telling, std::back_inserter(candidates), makes_cases);
@@ -119,7 +119,7 @@ std::string in_file_name(const std::string& value) {
   return name;
 }
 
-// Colours tell the values of this option apart: the schedule, if it differs.
+// The option whose values have different colours: the schedule, if it differs.
 std::string colour_option_of(const std::vector<std::string>& series_options) {
   const bool schedules = series_options.empty() || is_among("schedule", series_options);
   return schedules ? "schedule" : series_options.front();
@@ -154,7 +154,7 @@ std::string said(const std::string& option, const std::string& value) {
     return option + " " + value;
   if (option == "compressor" && value == "none")
     return "no compressor";
-  const std::size_t folder = value.rfind('/');  // the path of a platform or a model
+  const std::size_t folder = value.rfind('/');  // the value is the path of a platform or a model
   const std::size_t ending = value.rfind('.');
   if (folder == std::string::npos || folder + 1 == value.size())
     return value;
@@ -210,7 +210,7 @@ Study study_of(const Results& results) {
   Study study{.results = &results};
   study.telling_options = telling_options(results);
   study.x_option = x_option_of(results, study.telling_options);
-  // Who names cells compares them, whatever they differ in but the lesson.
+  // Cells with names are compared, whatever they differ in, except the lesson.
   const bool named = is_among("name", study.telling_options);
   std::vector<std::string> cases;
   const auto split = [&](const auto& apart) {
@@ -224,7 +224,7 @@ Study study_of(const Results& results) {
     cases = names_of(results, case_options, ", ");
   };
   split(makes_cases);
-  if (study.series_options.empty()) {  // nothing is chosen: then what is asked about is compared
+  if (study.series_options.empty()) {  // no choice differs: then questions are compared
     split(never_compares);
   } else {
     split(makes_cases_of_one_purchase);
@@ -237,7 +237,8 @@ Study study_of(const Results& results) {
   std::set<std::string> of_option;
   for (const Result& result : results)
     of_option.insert(result.setting(colour_option));
-  std::vector<std::string> colours(of_option.begin(), of_option.end());  // whatever came first
+  // Sorted: independent of the order of results.
+  std::vector<std::string> colours(of_option.begin(), of_option.end());
   std::vector<std::vector<std::string>> of_colour(colours.size());
   for (std::size_t i = 0; i < results.size(); ++i) {
     StudyCell cell{.result = &results[i], .series = series[i]};
@@ -280,7 +281,7 @@ std::vector<StudyWarning> warnings_of(const Study& study) {
       found_or_added(same->names, cell.name);
     }
   std::vector<StudyWarning> warnings;
-  for (Warned& one : all) {  // names have commas
+  for (Warned& one : all) {  // joined by ; because names have commas
     if (const std::size_t more = one.names.size(); more > most_warned + 1) {
       one.names.resize(most_warned);
       one.names.push_back(fmt::format("{} more", more - most_warned));

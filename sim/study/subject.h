@@ -1,4 +1,4 @@
-// What figures are of, in their captions and files' names.
+// The subject of figures, for their captions and file names.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 namespace syncline {
 
 // The model, batch, platform and network of these results: "resnet50, batch 32, gbe-32x1, network
-// exact". Of several values up to three, then how many there are. Among `all` no two are called the
-// same.
+// exact". Up to three values are named; of more values the number is given. No two subjects among
+// `all` are the same.
 std::string subject_of(const std::vector<const Result*>& results, const std::vector<Result>& all);
-// Of all cells; of those of a case.
+// The subject of all cells, and of the cells of a case.
 std::string subject_of(const Study& study);
 std::string subject_of(const Study& study, std::size_t in_case);
 

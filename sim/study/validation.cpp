@@ -88,7 +88,7 @@ Chart agreement_chart(const std::vector<ValidationRow>& rows) {
   }
   chart.sentence =
       worst == nullptr
-          ? "All rows chose factors: there is none to judge by."
+          ? "All rows were used to choose factors: none is left to judge by."
           : fmt::format(
                 "On the line simulated is as measured; furthest from it is {} of {}, by {:+.0f} %.",
                 name_of(*worst), worst->folder, 100 * worst->error());
@@ -98,8 +98,8 @@ Chart agreement_chart(const std::vector<ValidationRow>& rows) {
 std::vector<std::string> agreement_sentences(const std::vector<ValidationRow>& rows) {
   const Agreement figures = agreement(rows);
   return {
-      fmt::format("Half of {} measured rows are simulated to within {:.1f} %; of what perfect "
-                  "scaling alone says, to within {:.1f} %.",
+      fmt::format("Half of {} measured rows are simulated to within {:.1f} %; perfect scaling "
+                  "alone predicts half to within {:.1f} %.",
                   figures.rows, 100 * figures.median_error, 100 * figures.perfect_median_error),
       fmt::format(
           "The worst is {:.0f} % off; the order of all agrees to a Kendall's \xCF\x84 of {:.2f}.",

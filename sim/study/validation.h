@@ -11,11 +11,11 @@ struct ValidationRow {
   std::string folder;
   std::string label;  // identifies the row
   int line = 0;       // in measured.csv
-  bool fit = false;   // was used to choose factors, so figures leave it out
+  bool fit = false;   // used to choose factors, so figures leave it out
   double measured = 0;
   double simulated = 0;
-  double perfect = 0;  // what as many workers would do alone, added up; 0: not known
-  // "BSP-A2A, 8 workers, batch 64": by the columns in which the folder's rows differ.
+  double perfect = 0;  // throughput of as many workers alone, added up; 0: not known
+  // "BSP-A2A, 8 workers, batch 64": the values in which the folder's rows differ, in words.
   std::string named = {};
 
   double error() const { return simulated / measured - 1; }
@@ -25,7 +25,7 @@ struct Agreement {
   int rows = 0;
   double median_error = 0;  // of |error|
   double worst_error = 0;
-  // The median if nothing cost anything beside computation: what a simulation has to beat.
+  // The median error if only computation took time: what a simulation has to beat.
   double perfect_median_error = 0;
   double tau = 0;  // Kendall's tau-b of measured against simulated: 1 is the same ranking
 };

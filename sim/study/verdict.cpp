@@ -32,7 +32,7 @@ std::size_t count_of(const std::vector<Verdict>& verdicts, Kind kind) {
   return static_cast<std::size_t>(std::ranges::count(verdicts, kind, &Verdict::kind));
 }
 
-// A message of GitHub's is one line, in which %0A ends one; a property has no colon and no comma.
+// A GitHub message is one line, in which %0A ends a line; a property has no colon and no comma.
 std::string escaped(const std::string& text, bool property = false) {
   std::string safe;
   for (const char c : printable(text))
@@ -136,7 +136,7 @@ std::string junit_xml(const std::string& suite, const std::vector<Verdict>& verd
     for (const std::string& sentence : verdict.why)
       why += in_xml(sentence) + "\n";
     const std::string message = in_xml(message_of(verdict));
-    if (verdict.kind == Kind::warned)  // a test that passes, and says something
+    if (verdict.kind == Kind::warned)  // a test that passes with a message
       xml += fmt::format(">\n      <system-out>warning: {}\n{}</system-out>", message, why);
     else
       xml += fmt::format(">\n      <{0} message=\"{1}\">{2}</{0}>",

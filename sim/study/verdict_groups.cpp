@@ -12,7 +12,7 @@
 namespace syncline {
 namespace {
 
-// "a, b (3)": how often each, where they are several.
+// "a (2), b (3)": words with their counts; a single word without.
 std::string counted(const std::vector<std::pair<std::string, int>>& words) {
   std::string text;
   for (const auto& [word, count] : words)

@@ -22,7 +22,7 @@ std::string of_rank(const std::string& chakra, int rank) {
   return chakra + "." + std::to_string(rank) + ".json";
 }
 
-// Whether one iteration, which is what is written, has the messages of all others, and computes
+// Whether one iteration, the unit of these formats, has the messages of all others, and computes
 // before it communicates.
 bool has_iterations(const Schedule& schedule) {
   return schedule.aggregator == nullptr && schedule.round == nullptr &&
@@ -34,7 +34,7 @@ bool averages(const Schedule& schedule) {
          !schedule.sparsifiers_only;
 }
 
-// By bucket; of a group of tensors (sim/engine/cycles.h), all with its last one.
+// Bytes averaged, by bucket; a group of tensors (sim/engine/cycles.h) counts with its last tensor.
 std::vector<std::uint64_t> averaged_bytes(const Setup& setup, const Trace& trace) {
   const int iteration = iteration_in_the_middle(trace);
   std::set<int> averaged;

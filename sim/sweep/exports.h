@@ -1,4 +1,4 @@
-// A cell's trace for other programs: where they are wanted.
+// A cell's trace in the formats of other programs.
 #pragma once
 
 #include <string>
@@ -21,12 +21,12 @@ struct Exports {
   bool any() const { return !trace.empty() || !goal.empty() || !chakra.empty(); }
 };
 
-// The flags `trace`, `goal` and `chakra`; a `trace` without a file is not among them. Throws if
-// there are several cells, one that a format has no words for, or where a file has no place. It is
-// the setup of the cell that knows how many files of `chakra` there are: check_exports.
+// Reads the flags `trace`, `goal` and `chakra`; a `trace` without a file is none of them. Throws if
+// there are several cells, if a format cannot express the cell, or if a file cannot be written. The
+// number of `chakra` files is only known from the cell's setup: see check_exports.
 Exports exports_of(const CommandLine& line, const Sweep& sweep, Places& places);
 
-// Throws std::runtime_error where a file of `chakra` has no place.
+// Throws std::runtime_error if a file of `chakra` cannot be written.
 void check_exports(const Exports& exports, const Setup& setup);
 
 // Each file is whole or absent.

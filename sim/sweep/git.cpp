@@ -25,10 +25,10 @@ constexpr int no_such_program = 127;
 struct Answer {
   int code = 0;
   std::string out;
-  std::string said;  // the first line of what it said besides
+  std::string said;  // the first line of its stderr
 };
 
-// Reads both ends until they are closed, so that neither waits for the other.
+// Reads both pipes until they are closed, so that neither waits for the other.
 void read_both(const std::array<int, 2>& ends, std::array<std::string, 2>& texts) {
   std::array<pollfd, 2> open{pollfd{ends[0], POLLIN, 0}, pollfd{ends[1], POLLIN, 0}};
   std::array<char, 1 << 16> part{};
@@ -47,7 +47,7 @@ void read_both(const std::array<int, 2>& ends, std::array<std::string, 2>& texts
   }
 }
 
-// As `git rev-parse --local-env-vars` lists them.
+// The list of `git rev-parse --local-env-vars`.
 constexpr std::array variables_of_repositories{"GIT_ALTERNATE_OBJECT_DIRECTORIES",
                                                "GIT_COMMON_DIR",
                                                "GIT_CONFIG",
@@ -65,8 +65,8 @@ constexpr std::array variables_of_repositories{"GIT_ALTERNATE_OBJECT_DIRECTORIES
                                                "GIT_SHALLOW_FILE",
                                                "GIT_WORK_TREE"};
 
-// Git obeys the folder alone: not a repository that the environment names, as in a hook of git.
-// What the settings of a repository could make it run or fetch is switched off; it writes nothing.
+// Makes git obey the folder alone, not a repository named in the environment, as in a git hook.
+// Switches off what a repository's settings could make git run or fetch. Git writes nothing.
 void seal() {
   for (const char* name : variables_of_repositories)
     unsetenv(name);
@@ -128,8 +128,8 @@ Answer git(const std::string& folder, const std::vector<std::string>& arguments)
                            "): allowed is a folder of a repository");
 }
 
-// A commit can bring a folder that git takes for a bare repository, whose settings it would obey.
-// Git knows safe.bareRepository from 2.38 on.
+// A commit can contain a folder that git takes for a bare repository, and whose settings it would
+// obey. Git has safe.bareRepository from 2.38 on.
 void refuse_bare_repository(const std::string& folder) {
   std::error_code error;
   const auto has = [&](const fs::path& path) { return fs::exists(path, error); };
@@ -150,7 +150,7 @@ void require_repository(const std::string& folder) {
     refuse_folder(folder, answer.said.empty() ? "no work tree" : brief(answer.said));
 }
 
-// What git prints. Throws where it refuses.
+// The output of git. Throws if git fails.
 std::string printed(const std::string& folder, const std::vector<std::string>& arguments) {
   Answer answer = git(folder, arguments);
   if (answer.code != 0)
@@ -191,7 +191,7 @@ std::string commit_of(const std::string& folder) {
   require_repository(folder);
   const std::string commit =
       trimmed(printed(folder, {"rev-parse", "--verify", "--short=12", "HEAD^{commit}"}));
-  // Of a submodule its commit alone counts: git would start itself in each.
+  // Of a submodule only its commit counts: otherwise git would start itself in each submodule.
   const std::string differ = printed(
       folder, {"status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty"});
   return commit + (differ.empty() ? "" : "-dirty");

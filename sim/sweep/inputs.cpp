@@ -13,7 +13,7 @@
 namespace syncline {
 namespace {
 
-// A number, unless it is one of the words that an option of numbers allows.
+// A number, unless the text is a word that an option of numbers allows.
 WrittenOption as_written(const std::string& name, const std::string& text) {
   const Option* option = find_option(name);
   const auto value = option != nullptr && option->number ? number_in(text) : std::nullopt;

@@ -1,4 +1,4 @@
-// What a scenario takes, as its result keeps it: options, and the files that it reads.
+// The input of a scenario, as its result keeps it: options, and the files that it reads.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace syncline {
 
-// Every option that has a value, given or default, by name: numbers as numbers. The
-// name of a cell, if it has one, comes first.
+// Every option that has a value, given or default, by name: numbers as numbers. The name of a cell,
+// if it has one, comes first.
 std::vector<WrittenOption> written_options(const Scenario& scenario);
 
-// All that written_options can have: `name`, then the options in alphabetical order.
+// All names that written_options() can have: `name`, then the options in alphabetical order.
 std::vector<std::string> option_names();
 
 // The files that a scenario reads, by kind, in a fixed order: platform_file (and the files that it
@@ -24,7 +24,8 @@ std::vector<std::string> option_names();
 std::vector<std::pair<std::string, std::vector<std::string>>> input_files(
     const Scenario& scenario, const PlatformFile& platform);
 
-// Fingerprint of all of them, so that a finished cell is not kept after one has changed.
+// Fingerprint of all these files, so that a finished cell is not kept after one of them has
+// changed.
 std::string inputs_of(const Scenario& scenario, const PlatformFile& platform);
 
 }  // namespace syncline

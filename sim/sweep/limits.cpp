@@ -12,7 +12,7 @@
 namespace syncline {
 namespace {
 
-// The process has so much already, as RLIMIT_DATA counts it.
+// Memory that the process has already, as RLIMIT_DATA counts it.
 double data_bytes() {
   std::ifstream file("/proc/self/statm");
   double pages = 0;
@@ -21,7 +21,7 @@ double data_bytes() {
   return pages * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-// The unit is the one that a person would say.
+// In the unit that a person would use.
 std::string duration(double seconds) {
   return seconds < 120    ? fmt::format("{:.2g} s", seconds)
          : seconds < 7200 ? fmt::format("{:.3g} min", seconds / 60)
@@ -44,10 +44,10 @@ Limits limits_of(const CommandLine& line) {
 void require_room_for_platform(const PlatformFile& platform, const std::string& name,
                                const Limits& limits) {
   if (platform.load_s > limits.seconds)
-    throw std::runtime_error(fmt::format(
-        "platform {}: loading it takes about {}: allowed are {} (--limit-seconds); smaller are "
-        "fewer nodes, and fewer hosts of each",
-        brief_path(name), duration(platform.load_s), duration(limits.seconds)));
+    throw std::runtime_error(
+        fmt::format("platform {}: loading it takes about {}: allowed are {} (--limit-seconds); "
+                    "fewer nodes, or fewer hosts of each, take less",
+                    brief_path(name), duration(platform.load_s), duration(limits.seconds)));
 }
 
 void require_room_for_data(const Scenario& scenario, const Limits& limits, int at_once) {
@@ -58,7 +58,7 @@ void require_room_for_data(const Scenario& scenario, const Limits& limits, int a
   if (need.memory_bytes * at_once > limits.memory_bytes || need.seconds > limits.seconds)
     throw std::runtime_error(
         fmt::format("data = {} takes about {} and {}{}: allowed are {} (--limit-seconds) and {} "
-                    "(--limit-memory); smaller are fewer samples and features",
+                    "(--limit-memory); fewer samples or features take less",
                     brief_path(learning.data), duration(need.seconds), gigabytes(need.memory_bytes),
                     at_once > 1 ? fmt::format(" for each of {} at a time", at_once) : "",
                     duration(limits.seconds), gigabytes(limits.memory_bytes)));
@@ -66,11 +66,10 @@ void require_room_for_data(const Scenario& scenario, const Limits& limits, int a
 
 void require_room_for_trace(double bytes, const Limits& limits) {
   if (bytes > limits.trace_bytes)
-    throw std::runtime_error(
-        fmt::format("--trace would write about {}: allowed are {} (--limit-trace); smaller are "
-                    "fewer iterations, larger buckets and partitions, fidelity = flow, fewer "
-                    "workers",
-                    gigabytes(bytes), gigabytes(limits.trace_bytes)));
+    throw std::runtime_error(fmt::format(
+        "--trace would write about {}: allowed are {} (--limit-trace); what makes it smaller: "
+        "fewer iterations, larger buckets and partitions, fidelity = flow, fewer workers",
+        gigabytes(bytes), gigabytes(limits.trace_bytes)));
 }
 
 void require_room(const Estimate& simulation, const Limits& limits, int at_once) {
@@ -90,8 +89,8 @@ void require_room(const Estimate& simulation, const Limits& limits, int at_once)
   if (too_large)
     text += gigabytes(limits.memory_bytes) + " (--limit-memory)";
   text +=
-      "; smaller are fidelity = flow, larger buckets, partitions and chunks, fewer iterations, "
-      "fewer workers";
+      "; what makes it smaller: fidelity = flow, larger buckets, partitions and chunks, fewer "
+      "iterations, fewer workers";
   if (simulation.runs > 1)
     text += fmt::format(", repeats = 1 (here {})", simulation.runs);
   throw std::runtime_error(text + (at_once > 1 && too_large ? ", and a smaller --jobs" : ""));

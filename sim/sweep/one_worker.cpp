@@ -16,8 +16,8 @@
 namespace syncline {
 namespace {
 
-constexpr double exact = 1e-11;    // of the iteration
-constexpr double shortest = 1e-9;  // computation, likewise
+constexpr double exact = 1e-11;    // accuracy, as a part of the iteration
+constexpr double shortest = 1e-9;  // computation, as a part of the iteration
 constexpr int most_runs = 100;
 
 Scenario of_one_worker(Scenario scenario) {
@@ -42,7 +42,7 @@ void require_fastest(const Cluster& cluster) {
         cluster.workers.front().name, fastest->name);
 }
 
-// Seconds of an iteration, if computation takes `compute_s` of it.
+// Seconds of an iteration whose computation takes `compute_s`.
 double iteration_s(Scenario scenario, const PlatformFile& platform, double compute_s) {
   scenario.throughput = scenario.batch / compute_s;
   const std::string rate = run_child([&] {
@@ -62,8 +62,8 @@ Scenario with_computation_alone(const Scenario& scenario, const PlatformFile& pl
     return scenario;
   const Scenario one = of_one_worker(scenario);
   const double measured_s = scenario.batch / *scenario.throughput;
-  // The longer it computes, the longer an iteration takes: by false position, which halves what one
-  // end is too much where it stays (Illinois).
+  // The longer it computes, the longer an iteration takes. Solved by false position, in the
+  // Illinois variant: the error at an end that stays is halved.
   double low_s = shortest * measured_s;
   double high_s = measured_s;
   double low = iteration_s(one, platform, low_s) - measured_s;

@@ -1,4 +1,4 @@
-// What a worker computes, where its rate was measured through its schedule.
+// The computation of a worker whose rate was measured through its schedule.
 #pragma once
 
 #include "sim/platform/platform_file.h"
@@ -6,11 +6,11 @@
 
 namespace syncline {
 
-// With `throughput-of = schedule`, the scenario whose `throughput` is that of computation alone:
-// the one with which a simulated run of one worker, without variation, has the rate that was
-// measured. Any other scenario is returned as it is. Simulates, in processes of its own, so call it
-// before the platform is loaded. Throws std::invalid_argument where the exchange alone takes
-// longer, and where the first worker host is not the fastest, whose rate it is.
+// With `throughput-of = schedule`, returns the scenario with the `throughput` of computation alone:
+// with it, a simulated run of one worker, without variation, has the measured rate. Returns any
+// other scenario as it is. Simulates in processes of its own, so call it before the platform is
+// loaded. Throws std::invalid_argument if the exchange alone takes longer than measured, or if the
+// first worker host, whose rate it is, is not the fastest.
 Scenario with_computation_alone(const Scenario& scenario, const PlatformFile& platform);
 
 }  // namespace syncline

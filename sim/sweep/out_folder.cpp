@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
   throw std::runtime_error("--out " + brief_path(path) + ": " + reason);
 }
 
-// A result's JSON, of any schema: these words, with nothing but blanks and a number before them.
+// Whether the text begins a result's JSON, of any schema: with these words in order, and nothing
+// but blanks and a number between them.
 bool begins_a_result(std::string_view text) {
   for (const char* word : {"{", "\"schema\"", ":", ",", "\"tool\"", ":", "\"syncline "}) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n0123456789"), text.size()));
@@ -37,7 +38,7 @@ bool begins_a_result(std::string_view text) {
   return true;
 }
 
-// Whether a file that begins like this was written by a run, of this version or an older one.
+// Whether a file with this beginning was written by a run, of this version or an older one.
 bool is_ours(const std::string& name, const std::string& begin) {
   if (name.ends_with(".trace.json"))
     return begin.starts_with(perfetto_begin);
@@ -49,7 +50,7 @@ bool is_ours(const std::string& name, const std::string& begin) {
     if (name.ends_with("." + table.name + ".csv"))
       return begin.starts_with(table.begin);
   return begin.starts_with(begin_of_results()) ||
-         begin.starts_with("name,aggregate,algorithm,") ||  // until 0.3
+         begin.starts_with("name,aggregate,algorithm,") ||  // up to version 0.3
          begin.substr(0, begin.find('\n')).find(",throughput_samples_per_s,") != std::string::npos;
 }
 
@@ -135,8 +136,8 @@ void OutFolder::lock(bool shared) {
   locked_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (locked_ < 0)
     refuse_at_path(path_, "cannot be read: " + std::string(std::strerror(errno)));
-  // The processes of a run that was just killed end a moment after it. Where the file system has
-  // no locks, there is nothing to wait for.
+  // The processes of a run that was just killed end a moment after it. On a file system without
+  // locks there is nothing to wait for.
   const int kind = (shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
   for (int tries = 0; flock(locked_, kind) != 0 && errno == EWOULDBLOCK; ++tries) {
     if (tries == 100) {

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-// Files of the kernel have no length: they are read as they come. `max` is no number.
+// Files of the kernel have no length, so they are read as streams. `max` is not a number: no limit.
 double limit_in(const fs::path& file) {
   std::ifstream stream(file);
   std::string word;
@@ -36,7 +36,7 @@ double control_group_bytes(const std::string& list, const std::string& root) {
   double least = unlimited;
   std::istringstream lines(list);
   for (std::string line; std::getline(lines, line);) {
-    // "0::/path" is of version 2, "4:cpu,memory:/path" of version 1.
+    // "0::/path" is a line of version 2, "4:cpu,memory:/path" a line of version 1.
     const std::size_t first = line.find(':');
     const std::size_t second = line.find(':', first == std::string::npos ? first : first + 1);
     if (second == std::string::npos)
@@ -48,7 +48,8 @@ double control_group_bytes(const std::string& list, const std::string& root) {
       continue;
     const fs::path mounted = is_old ? fs::path(root) / "memory" : fs::path(root);
     const char* file = is_old ? "memory.limit_in_bytes" : "memory.max";
-    // In a container the path may be that outside: what is mounted is then its own group.
+    // In a container the path may be the path outside; what is mounted is then the container's own
+    // group.
     for (fs::path path = fs::path(line.substr(second + 1)).relative_path();;
          path = path.parent_path()) {
       least = std::min(least, limit_in(mounted / path / file));

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where a file is written: what links lead to need not be there yet.
+// The path to which a file is written. Links may lead to a file that does not exist yet.
 std::string without_detours(const std::string& path) {
   std::error_code error;
   fs::path plain = fs::absolute(path, error);

@@ -49,13 +49,13 @@ class InterruptGuard {
 struct Child {
   std::size_t job = 0;
   pid_t pid = -1;
-  std::array<int, 2> pipes{-1, -1};  // for the returned text; for the printed text
+  std::array<int, 2> pipes{-1, -1};  // for the returned text, and for the printed text
   std::array<std::string, 2> texts;
 };
 
 const std::string less_memory =
-    "smaller are fewer workers, a platform of fewer hosts, fidelity = flow, fewer iterations, or "
-    "fewer cells at a time (--jobs)";
+    "what needs less: fewer workers, a platform of fewer hosts, fidelity = flow, fewer iterations, "
+    "or fewer cells at a time (--jobs)";
 
 void write_all(int file, const std::string& text) {
   std::size_t done = 0;
@@ -71,8 +71,8 @@ void write_all(int file, const std::string& text) {
                            pid_t parent) {
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // so that it also ends when the parent is killed
-  if (getppid() != parent)           // it was killed before
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // the child ends, too, when the parent is killed
+  if (getppid() != parent)           // the parent was killed before
     _exit(1);
   dup2(printed, STDOUT_FILENO);
   dup2(printed, STDERR_FILENO);
@@ -109,10 +109,10 @@ Child start(const std::function<std::string()>& job, std::size_t number) {
   return {.job = number, .pid = pid, .pipes = {result[0], printed[0]}, .texts = {}};
 }
 
-constexpr std::size_t most_bytes_of_message = 1000;  // names in it may be of any length
+constexpr std::size_t most_bytes_of_message = 1000;  // it may contain names of any length
 constexpr std::string_view blanks = " \t\n\v\f\r";
 
-// Makes blanks and line ends single blanks, and removes SimGrid's frames of asterisks.
+// Makes each run of blanks and line ends one blank, and removes SimGrid's frames of asterisks.
 std::string joined_lines(const std::string& text) {
   std::string line;
   for (std::size_t i = 0; i < text.size();) {
@@ -127,7 +127,8 @@ std::string joined_lines(const std::string& text) {
   return line.substr(0, line.find_last_not_of(' ') + 1);
 }
 
-// Takes "[...]" off, and the blanks behind it, where the text begins with it and it ends with this.
+// Removes "[...]" at the beginning, and the blanks behind it, if it ends with `ending`. Returns
+// whether it did.
 bool take_brackets(std::string_view& text, std::string_view ending) {
   const std::size_t end = text.starts_with('[') ? text.find(']') : text.npos;
   if (end == text.npos || !text.substr(0, end + 1).ends_with(ending))
@@ -136,7 +137,7 @@ bool take_brackets(std::string_view& text, std::string_view ending) {
   return true;
 }
 
-// "./src/x.cpp:123:", and the blanks behind it.
+// Removes "./src/x.cpp:123:" at the beginning, and the blanks behind it.
 void take_source_line(std::string_view& text) {
   const std::size_t end = std::min(text.find_first_of(blanks), text.size());
   const std::string_view word = text.substr(0, end);
@@ -161,12 +162,12 @@ Outcome outcome_of(const Child& child, int status) {
     return {.ok = true, .output = answer.substr(1)};
   if (exited_normally && !answer.empty())
     return {.error = joined_lines(answer.substr(1))};
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)  // so the kernel frees memory
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)  // the kernel does this to free memory
     return {.error =
                 "the system killed the process that simulated, probably because memory ran "
                 "out: " +
                 less_memory};
-  // It cannot be thrown, because it happens inside SimGrid.
+  // Such an error cannot be thrown, because it happens inside SimGrid: it is printed.
   if (const auto said = child.texts[1].rfind("\nsyncline: "); said != std::string::npos)
     return {.error = joined_lines(child.texts[1].substr(said + std::strlen("\nsyncline: ")))};
   std::string why = first_message_in(child.texts[1]);
@@ -176,7 +177,8 @@ Outcome outcome_of(const Child& child, int status) {
   return {.error = why, .aborted = true};
 }
 
-// Children that are ended with it, also when an exception passes: they could still write files.
+// Children that are killed with this object, also when an exception passes: they could still write
+// files.
 struct Children {
   std::vector<Child> all;
 
@@ -195,7 +197,7 @@ struct Children {
   Children& operator=(const Children&) = delete;
 };
 
-// Reads what is available; true when both pipes are closed.
+// Reads what is available; returns true when both pipes are closed.
 bool read_from(Child& child, const std::vector<pollfd>& polled) {
   for (std::size_t i = 0; i < child.pipes.size(); ++i) {
     const auto ready = std::ranges::find_if(
@@ -245,7 +247,7 @@ void run_children(const std::function<std::optional<NumberedJob>()>& next, int a
   };
   std::vector<std::pair<std::size_t, Outcome>> finished;
   for (;;) {
-    fill();  // first, so that they run while what has ended is looked at
+    fill();  // first, so that new children run while finished ones are processed
     for (auto& [job, outcome] : std::exchange(finished, {}))
       if (!ended(job, std::move(outcome)))
         return;

@@ -1,4 +1,4 @@
-// These say how far a sweep is, for whoever waits for it.
+// Progress of a sweep, for users who wait for it.
 #pragma once
 
 #include <atomic>
@@ -7,17 +7,17 @@
 
 namespace syncline {
 
-// On a terminal a line that is rewritten; elsewhere, as in a log, a line every few seconds, and
-// none for a run that is shorter.
+// On a terminal, a line that is rewritten; elsewhere, as in a log, a line every few seconds, and
+// none for shorter runs.
 class ProgressLine {
  public:
   ProgressLine(std::size_t total, bool terminal) : total_(total), terminal_(terminal) {}
 
-  // Returns what to print after `elapsed_s` seconds with so many cells done; it may be nothing, as
-  // it is for a single cell without `latest`, where one that learns has come to. It says nothing of
-  // the time left, as the cells that take longest come first.
+  // Returns the text to print after `elapsed_s` seconds, with `done` cells finished. It may be
+  // empty, as for a single cell without `latest`, which says how far a cell that learns has come.
+  // It says nothing of the time left, because the cells that take longest come first.
   std::string text(std::size_t done, double elapsed_s, const std::string& latest = "");
-  // Returns what removes the line from the terminal.
+  // Returns the text that removes the line from the terminal.
   std::string clearing() const;
 
  private:
@@ -27,8 +27,8 @@ class ProgressLine {
   double next_s_ = 10;
 };
 
-// The point that a simulation that learns has come to, in memory that processes begun later share:
-// of several, the one that was evaluated last.
+// The latest evaluation of simulations that learn, in memory that is shared with processes started
+// later.
 class LatestLoss {
  public:
   LatestLoss();
@@ -44,7 +44,7 @@ class LatestLoss {
     std::atomic<bool> anything;
     std::atomic<double> simulated_s, loss;
   };
-  Said* said_;  // null where there is no memory for it
+  Said* said_;  // null if there is no memory for it
 };
 
 }  // namespace syncline

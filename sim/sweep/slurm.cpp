@@ -42,9 +42,8 @@ std::string with_each_replaced(std::string text, const std::string& from, const 
   return text;
 }
 
-// The command that each task runs: this one, but with a share of its own. It goes on with what is
-// there, so that a task that Slurm starts again does; and it takes as many processors as Slurm
-// gives it.
+// The command of each task: this command, but with the task's own share. With --resume, a task that
+// Slurm starts again goes on with what is there. It uses as many processors as Slurm gives it.
 std::string command_of_task(const CommandLine& line, std::size_t tasks) {
   std::vector<std::string> words{fs::read_symlink("/proc/self/exe").string(), "run"};
   words.insert(words.end(), line.arguments.begin(), line.arguments.end());
@@ -117,12 +116,12 @@ void submit(const CommandLine& line, const std::vector<std::size_t>& cells) {
                         ranges({needed.begin(), needed.end()});
   if (line.has("jobs"))
     command += " --cpus-per-task=" + std::to_string(jobs_of(line));
-  // In its name % is the beginning of what Slurm fills in.
+  // In a log's name % begins what Slurm fills in.
   const std::string log = with_each_replaced(fs::absolute(logs).string(), "%", "%%") + "/%A_%a.log";
   command += " --output=" + quoted(log) + " --wrap=" + quoted(command_of_task(line, tasks));
   const Answer answer = printed_by(command + " 2>&1");
   const std::vector<std::string> lines = split(trimmed(answer.text), '\n');
-  // The last line is JOB or JOB;CLUSTER. Above it may be warnings.
+  // The last line is JOB or JOB;CLUSTER, perhaps below warnings.
   const std::string last = lines.empty() ? "" : lines.back();
   const std::string job = last.substr(0, last.find(';'));
   if (answer.status != 0 || job.empty() || job.find_first_not_of("0123456789") != job.npos) {

@@ -8,8 +8,8 @@
 
 namespace syncline {
 
-// One of each `of` cells in a row, and each time another: all shares have long and short ones, also
-// where a list has as many values as there are shares.
+// A share has one of each `of` cells in a row, and each time another one. All shares therefore have
+// long and short cells, also where a list has as many values as there are shares.
 struct Share {
   std::size_t number = 1;  // from 1
   std::size_t of = 1;
@@ -21,19 +21,19 @@ struct Share {
 // The flag --share I/N; all cells without it.
 Share share_of(const CommandLine& line);
 
-// The flag --slurm: how many tasks; 0 without it.
+// The number of tasks of the flag --slurm; 0 without it.
 std::size_t tasks_of(const CommandLine& line);
 
-// Submits those of the tasks that have one of these cells, by sbatch, and says what was submitted.
-// Throws if there is no sbatch, or if it refuses.
+// Submits the tasks that have one of these cells, by sbatch, and prints what was submitted. Throws
+// if there is no sbatch, or if it refuses.
 void submit(const CommandLine& line, const std::vector<std::size_t>& cells);
 
-// A word for the shell.
+// The word in quotes, for the shell.
 std::string quoted(const std::string& word);
-// The same, without quotes where it needs none.
+// The same, but without quotes if the word needs none.
 std::string in_shell(const std::string& word);
 
-// "1-3,7" of sorted numbers.
+// "1-3,7" for sorted numbers.
 std::string ranges(const std::vector<std::size_t>& numbers);
 
 }  // namespace syncline

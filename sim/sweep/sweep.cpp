@@ -21,9 +21,9 @@
 namespace syncline {
 namespace {
 
-// The answer of a process that has not simulated its cell, with the estimated seconds.
+// The answer of a process that has put off its cell; the estimated seconds follow.
 const std::string is_long = "long ";
-// The answer of one that could not write its files, with the reason.
+// The answer of a process that could not write its files; the reason follows.
 const std::string is_unwritten = "unwritten ";
 
 std::string answer_of(const SimulatedCell& cell) {
@@ -37,8 +37,8 @@ std::string unquoted(const std::string& name) {
   return name.substr(quotes, name.size() - quotes - (name.ends_with('\'') ? quotes : 0));
 }
 
-// The two hosts of SimGrid's "No route from 'a' to 'b'.". It says so where a message is sent, which
-// may be after all that we have looked at.
+// The two hosts of SimGrid's "No route from 'a' to 'b'.". SimGrid finds this when a message is
+// sent, which may be after all checks of the platform.
 std::optional<std::pair<std::string, std::string>> without_route(const std::string& error) {
   for (const std::string begin :
        {"You're trying to send data from ", "No route from ", "Bad gateways for route from "}) {
@@ -73,7 +73,7 @@ void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits
   if (cells.empty())
     return;
   test_simgrid();
-  build_of_program();  // once, and not in each process
+  build_of_program();  // once, not in each process
   const int together = std::min(at_once, static_cast<int>(cells.size()));
   LongestFirst turns(cells.size(), together);
   std::vector<bool> looks(cells.size());
@@ -130,12 +130,12 @@ std::string error_of(const Scenario& scenario, const Outcome& outcome) {
   if (const auto ends = without_route(outcome.error))
     return "platform " + scenario.platform + ": hosts " + brief(ends->first) + " and " +
            brief(ends->second) +
-           " have no route between them: allowed are platforms with one for each message";
-  // The message of a thrown error names the file; what SimGrid prints before it aborts may not.
+           " have no route between them: allowed are platforms with a route for each message";
+  // The message of a thrown error names the file; SimGrid's output before an abort may not.
   if (!outcome.aborted)
     return outcome.error;
   const bool crashed = outcome.error.find("Segmentation fault") != std::string::npos;
-  constexpr std::size_t most_bytes = 1000;  // names in it may be of any length
+  constexpr std::size_t most_bytes = 1000;  // it may contain names of any length
   return "platform " + scenario.platform +
          ": SimGrid refuses it: " + outcome.error.substr(0, most_bytes) +
          (crashed ? " If it has a <cluster> with a topology, SimGrid 4.1 needs a <zone "
@@ -147,7 +147,8 @@ int print_left_out(const Sweep& sweep, const std::vector<std::string>& errors) {
   for (const std::string& note : sweep.left_out)
     std::fprintf(stderr, "left out: %s\n", printable(note).c_str());
   for (auto error = errors.begin(); error != errors.end(); ++error)
-    if (std::find(errors.begin(), error, *error) == error)  // cells of one platform have the same
+    // Cells of one platform have the same error.
+    if (std::find(errors.begin(), error, *error) == error)
       std::fprintf(stderr, "syncline: cells left out: %s\n", printable(*error).c_str());
   return errors.empty() ? 0 : 2;
 }

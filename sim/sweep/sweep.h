@@ -17,11 +17,11 @@ namespace syncline {
 
 struct CellResult {
   std::optional<Result> result;
-  std::string error;  // a line, when there is no result
+  std::string error;  // one line, if there is no result
 };
 
 // Simulates all cells, `at_once` at a time and the longest first (sim/sweep/longest_first.h), and
-// shows how far it is. Calls `ended` with each result or error as soon as it is there. Throws if
+// shows its progress. Calls `ended` with each result or error as soon as it is there. Throws if
 // SimGrid fails its self-test (sim/engine/self_test.h), which comes first; if a file cannot be
 // written; and Interrupted.
 void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits& limits,
@@ -30,8 +30,8 @@ void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits
 // The error of a cell's process, in one line.
 std::string error_of(const Scenario& scenario, const Outcome& outcome);
 
-// Prints which cells a sweep leaves out, and each of these errors of others once. Returns the exit
-// code.
+// Prints which cells a sweep leaves out, and each different error of other cells once. Returns the
+// exit code.
 int print_left_out(const Sweep& sweep, const std::vector<std::string>& errors);
 
 }  // namespace syncline

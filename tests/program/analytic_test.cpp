@@ -34,7 +34,7 @@ TEST(Analytic, RefusesWhatArithmeticCannotSay) {
            {{"--fusion-cycle", "0.005", "--jitter", "0.1"}, "fusion-cycle with jitter"},
            {{"--learn", "mlp", "--data", "digits"}, "what is learned"},
            {{"--network", "lv08"}, "network = lv08 has no closed form"},
-           {{"--network", "ib"}, "factors are those of a message's size"},
+           {{"--network", "ib"}, "factors depend on a message's size"},
            {{"--device", "h100-modelled", "--schedule", "topk-sgd", "--warm-up-densities", "dgc",
              "--epoch-iterations", "3"},
             "warm-up-densities"},

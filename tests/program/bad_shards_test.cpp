@@ -36,7 +36,7 @@ TEST(BadShards, AreAnsweredInOneLineWithExitCodeTwo) {
       {{"--schedule", "fsdp", "--framework", "horovod-0.20"},
        {"--schedule: schedule = fsdp: framework horovod", "pytorch-fsdp and none"}},
       {{"--schedule", "bsp", "--framework", "pytorch-fsdp"},
-       {"--schedule: schedule = bsp: framework pytorch-fsdp is schedule fsdp"}},
+       {"--schedule: schedule = bsp: framework pytorch-fsdp has schedule fsdp"}},
       {{"--framework", "pytorch-fsdp", "--bucket-bytes", "5"},
        {"--bucket-bytes: bucket-bytes = 5: schedule fsdp", "allowed is units"}},
       {{"--framework", "pytorch-fsdp-1.12"}, {"pytorch-fsdp did before 2.1", "2.1 or later"}},

@@ -203,7 +203,7 @@ TEST_F(Bless, RefusesAReasonThatCheckWouldNotRead) {
   edit("c/topk.cfg", "density = 0.01", "density = 0.05");
   const Ended ended = bless(std::string(25'000, 'x'));
   EXPECT_EQ(ended.code, 2);
-  EXPECT_EQ(ended.err, "syncline: --because: 25000 bytes: allowed are 1000\n");
+  EXPECT_EQ(ended.err, "syncline: --because: 25000 bytes: allowed are up to 1000\n");
   EXPECT_EQ(text_of(folder_.path("c/expected.csv")), expected_);
   EXPECT_EQ(bless(std::string(1000, 'x')).code, 0);
   EXPECT_EQ(run().code, 0);

@@ -237,7 +237,7 @@ TEST_F(Check, RefusesInOneLine) {
       {header + "ring,waiting_s,,0.1,,,\n", {"tolerance without expected"}},
       {header + "ring,waiting_s,x,0.1,,,\n", {"expected = x: allowed are numbers"}},
       {header + "ring,waiting_s,1,-1,,,\n", {"tolerance = -1: allowed are numbers"}},
-      {header + "ring,waiting_s,,,2,1,\n", {"at_least is more than at_most"}},
+      {header + "ring,waiting_s,,,2,1,\n", {"at_least must not exceed at_most"}},
       {header + "ring,options,x,0.1,,,\n", {"options is only a note"}},
       {header + ",waiting_s,,,2,,\n", {"no cell"}},
       {header + "ring,waiting_s,\"1,0.1,,,\n", {"a quote without its end"}},

@@ -229,7 +229,7 @@ TEST_F(Gate, SaysOfALossWhatALossDependsOn) {
   };
   expect_mentions(
       why_of_loss("iterations = 60", "iterations = 90"),
-      {"learned otherwise: samples that were learned from +", "option iterations 60 -> 90"});
+      {"learned differently: samples that were learned from +", "option iterations 60 -> 90"});
   expect_mentions(why_of_loss("learning-rate = 0.2", "learning-rate = 0.05"),
                   {"learned from as many gradients", "option learning-rate 0.2 -> 0.05"});
 }

@@ -92,7 +92,7 @@ TEST_F(HistoryOf, IsNoOtherFileAndNeedsARepository) {
   expect_mentions(refused(keep()), {"--history history.csv: is there and was not written by"});
   EXPECT_EQ(text_of(folder_.path("history.csv")), "mine\n");
   expect_mentions(refused(run_program({"report", "history.csv"}, folder_.path())),
-                  {"history.csv:1: no such file of check --history"});
+                  {"history.csv:1: not a file of check --history"});
   folder_.write("history.csv", "commit,cell,figure,value\na,b,c,x\n");
   expect_mentions(refused(keep()), {"history.csv:2: value = x: allowed are numbers"});
   folder_.write("history.csv", "commit,cell,figure,value\n");

@@ -169,8 +169,8 @@ TEST_F(PullRequest, OfTheProgramShowsWhatBlessReplaced) {
   const Review now = review();
   EXPECT_EQ(now.ended.code, 0);
   expect_mentions(now.ended.out,
-                  {"3 of 3 as expected", ": 2 of 3 as there", "the program: samples/s ",
-                   "expected.csv is not that of the base:",
+                  {"3 of 3 as expected", ": 2 of 3 as in the base", "the program: samples/s ",
+                   "expected.csv differs from the base:",
                    "messages overlap since this release: 1 row replaced: samples/s "});
   expect_mentions(now.markdown,
                   {"| the program | samples/s ", "| exposed communication | ring |",
@@ -305,7 +305,7 @@ TEST_F(PullRequest, IsComparedWithResultsOfAFolder) {
                               "        topk\n"});
   // Also against the expected.csv of another folder.
   folder_.write("old/expected.csv", expected_);
-  expect_mentions(run({"--against", "old"}).out, {"against old: 1 of 3 as there"});
+  expect_mentions(run({"--against", "old"}).out, {"against old: 1 of 3 as in the base"});
 }
 
 TEST_F(PullRequest, NeedsACommitThatThereIs) {

@@ -189,9 +189,10 @@ TEST(Ranking, SaysWhoIsLevelWhereNobodyWinsAlone) {
       cells.push_back(
           {{{"bandwidth-factor", fmt::format("{:g}", factor)}, {"compressor", compressor}},
            std::string(compressor) == "none" && factor < 10 ? 50.0 : 100.0});
-  EXPECT_EQ(ranking_of(cells).sentences.at(0),
-            "Of 3 combinations of bandwidth-factor, none has one winner: level are dgc and topk in "
-            "2 and all in 1.");
+  EXPECT_EQ(
+      ranking_of(cells).sentences.at(0),
+      "Of 3 combinations of bandwidth-factor, none has one winner; ties for first place: dgc and "
+      "topk in 2 and all in 1.");
 }
 
 TEST(Ranking, OfSeveralSaysWhereNotAllAreSteady) {
@@ -205,7 +206,9 @@ TEST(Ranking, OfSeveralSaysWhereNotAllAreSteady) {
     }
   results[2].figures.halves_differ = 0.1;  // asp on 8
   const std::string text = rank(results).sentences[1];
-  EXPECT_EQ(text, "With fewer workers: none of what is steady at 8; asp of what is steady at 4.");
+  EXPECT_EQ(text,
+            "With fewer workers: none among cells that are steady at 8; asp among cells that are "
+            "steady at 4.");
   for (Result& result : results)
     result.options.push_back({.name = "jitter", .value = result.option("workers")});
   expect_mentions(rank(results).sentences[0],

@@ -170,7 +170,7 @@ TEST(Validate, RefusesMoreRowsThanASweepHasCells) {
   std::string text;
   for (int i = 0; i < 10'001; ++i)
     text += "1,9,9,report,x\n";
-  expect_mentions(rows(text), {"measured.csv: 10001 rows: allowed are 10000"});
+  expect_mentions(rows(text), {"measured.csv: 10001 rows: allowed are up to 10000"});
 }
 
 TEST(Validate, NamesTheLineOfABadScenario) {

@@ -89,8 +89,9 @@ TEST_F(GateExample, RunsInARepositoryOfOnesOwn) {
   fs::copy(folder_.path("experiments/check/training"), folder_.path("training"));
   for (const std::string& command : commands)
     EXPECT_EQ(code_of(command), 0) << command << "\n" << text_of(folder_.path("printed"));
-  expect_mentions(text_of(folder_.path("summary.md")),
-                  {"training: 4 of 4 as expected", "it has no expected.csv of this folder"});
+  expect_mentions(
+      text_of(folder_.path("summary.md")),
+      {"training: 4 of 4 as expected", "the commit has no expected.csv of this folder"});
 }
 
 // The package is installed as root, so nothing from the pull request may be installed: neither a

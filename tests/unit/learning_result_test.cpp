@@ -140,7 +140,7 @@ TEST(LearningWarnings, SayThatNothingWasLearned) {
   learned.compressed.empty = 0.004;
   EXPECT_TRUE(learning_warnings(learned).empty());
   learned.compressed.empty = 0.4;
-  expect_mentions(only(learned), {"nobody sent anything in 40 % of 1,000 messages"});
+  expect_mentions(only(learned), {"40 % of 1,000 messages were empty"});
   learned.compressed.empty = 0;
   learned.compressed.values = 4810;
   learned.compressed.target_values = 16;

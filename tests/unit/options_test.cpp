@@ -200,7 +200,7 @@ TEST(Resolve, RefusesInvalidNumbers) {
       expect_mentions(refused_setting(key, bad),
                       {"--" + std::string(key) + ": " + key + " = " + bad + ": allowed are"});
     expect_mentions(refused_setting(key, ""),
-                    {"--" + std::string(key) + ": " + key + " is empty: allowed are"});
+                    {"--" + std::string(key) + ": " + key + " is empty: allowed is a value"});
   }
 }
 

@@ -301,16 +301,15 @@ TEST(BestOf, ChoosesOnSeedsThatAreNotReported) {
 TEST(BestOf, SaysThatTheSamplesThatChooseAreThoseThatAreReported) {
   for (const auto& [held_out, offered] :
        {std::pair("test",
-                  "held-out = test: choose with held-out = validation, and report what was "
-                  "chosen with held-out = test"),
-        {"validation", "held-out = validation: report what was chosen with held-out = test"}}) {
+                  "held-out = test: choose with held-out = validation, and report the choice "
+                  "with held-out = test"),
+        {"validation", "held-out = validation: report the choice with held-out = test"}}) {
     std::vector<Result> cells = tuned({"7", "1", "2"}, "seed 7");
     for (Result& cell : cells)
       cell.options.push_back({.name = "held-out", .value = held_out});
     const std::string note = pooled(cells).notes.front();
-    EXPECT_TRUE(note.ends_with(std::string("the samples that choose are also those that accuracy "
-                                           "is of, ") +
-                               offered))
+    EXPECT_TRUE(
+        note.ends_with(std::string("the samples that choose also measure accuracy, ") + offered))
         << note;
     for (Result& cell : cells)
       for (WrittenOption& option : cell.options)

@@ -113,7 +113,7 @@ TEST(Iterations, OfUnequalWorkersAreTheirTimeForWhatThroughputCounts) {
   builder.trace().rank_names.push_back("server 0");
   builder.trace().on_worker = {0, 1, 0};
   expect_mentions(builder.report(10, 1).warnings[0].text,
-                  {"; server 0 runs on its host, so that what it pushes there crosses no link"});
+                  {"; server 0 runs on its host, so its pushes there cross no link"});
   builder.trace().rows.push_back({.rank = 0, .iteration = 0, .bytes_sent = 700});
   EXPECT_TRUE(
       builder.report(10, 1).warnings[0].text.ends_with("counts them all"));  // it sends as much

@@ -85,7 +85,7 @@ TEST(TooLarge, IsCountedOverContests) {
     for (const int batch : {16, 64})
       by_workers.push_back(of_batch(batch, batch, batch == 64 ? 90 : 40, {{"workers", workers}}));
   EXPECT_EQ(rank(by_workers).sentences[1],
-            "With fewer workers: batch 16 of what fits into memory at 8.");
+            "With fewer workers: batch 16 among cells that fit into memory at 8.");
 }
 
 TEST(TooLarge, IsNoPlatformsBest) {
