@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t held_out_digits = 360;
-// Where Debian's package dataset-fashion-mnist has it.
+// The folder of Debian's package dataset-fashion-mnist.
 const std::string fashion = "fashion-mnist";
 const fs::path fashion_folder = "/usr/share/datasets/fashion-mnist";
 
@@ -33,8 +33,8 @@ std::string digits_file() {
   return (fs::path(data_root()) / "models/data/digits.csv").string();
 }
 
-// The folder that the user means: there, or beside the configuration file, or Debian's of that
-// name. Of a file, its own.
+// The folder that the user means: the path itself, or the path beside the configuration file, or
+// Debian's folder of that name. For a file, the folder of the file.
 std::optional<fs::path> folder_of(const std::string& word, const std::string& relative_to) {
   std::error_code error;
   for (const fs::path& candidate : {fs::path(word), fs::path(relative_to) / word}) {
@@ -117,10 +117,10 @@ DataNeed need_of_data(const std::string& word, const std::string& relative_to,
   double bytes = 0;
   for (const std::string& file : data_files(word, relative_to)) {
     std::error_code error;
-    constexpr double packed = 4;  // times its size, about, are in a file of gzip's
+    constexpr double packed = 4;  // approximate compression ratio of gzip
     const bool is_packed = file.ends_with(".gz");
     if (is_packed && fs::exists(file.substr(0, file.size() - 3), error))
-      continue;  // which is read instead
+      continue;  // the unpacked file is read instead
     const auto size = fs::is_regular_file(file, error) ? fs::file_size(file, error) : 0;
     bytes += error ? 0 : (is_packed ? packed : 1) * static_cast<double>(size);
   }

@@ -13,17 +13,17 @@ namespace {
 
 constexpr unsigned longest_code = 15;
 
-// What is wrong with the bytes; unpacked() says of which file.
+// Reports damaged bytes; unpacked() adds the file's name.
 [[noreturn]] void fail_unpacking(const char* what) {
   throw std::invalid_argument(what);
 }
 
-// PackedBits from the front, the least significant of a byte first.
+// Bits from the front, the least significant bit of a byte first.
 class PackedBits {
  public:
   explicit PackedBits(std::string_view bytes) : bytes_(bytes) {}
 
-  // The next `count`, at most 16; what is behind the end counts as 0.
+  // The next `count` bits, at most 16; bits behind the end are 0.
   std::uint32_t next(unsigned count) {
     while (held_ < count && at_ < bytes_.size()) {
       bits_ |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[at_++])) << held_;
@@ -63,8 +63,8 @@ class PackedBits {
   unsigned held_ = 0;
 };
 
-// Huffman codes, by the lengths of their symbols' codes: a table of all that the next 15 bits can
-// be.
+// Huffman codes, made from the lengths of their symbols' codes: a table for all values of the next
+// 15 bits.
 class Codes {
  public:
   explicit Codes(const std::vector<unsigned>& lengths) : table_(1u << longest_code) {
@@ -166,7 +166,7 @@ void copy_back(PackedBits& bits, const BlockCodes& codes, unsigned symbol, std::
     text += text[text.size() - distance];
 }
 
-// Appends what is packed in the blocks.
+// Appends the unpacked contents of all blocks.
 void inflate(PackedBits& bits, std::size_t most_bytes, std::string& text) {
   const auto check_size = [&](std::size_t more) {
     if (text.size() + more > most_bytes)
@@ -240,14 +240,14 @@ void skip_header(PackedBits& bits) {
 std::string unpacked(const std::string& path, std::string_view packed, std::size_t most_bytes) {
   std::string text;
   try {
-    for (PackedBits bits(packed); !bits.rest().empty();) {  // members one after the other
+    for (PackedBits bits(packed); !bits.rest().empty();) {  // a file may have several members
       skip_header(bits);
       const std::size_t begin = text.size();
       inflate(bits, most_bytes, text);
       bits.take_bytes(0);
       const std::uint32_t low = bits.take(16);
       const std::uint32_t sum = bits.take(16) << 16 | low;
-      bits.take_bytes(4);  // its size, which the sum covers
+      bits.take_bytes(4);  // the size, which the sum covers
       if (check_sum(std::string_view(text).substr(begin)) != sum)
         fail_unpacking("its check sum is another");
     }

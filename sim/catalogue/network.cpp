@@ -7,9 +7,9 @@
 namespace syncline {
 
 const std::vector<Network>& networks() {
-  // `exact` switches the TCP window (TCP-gamma) off: it would limit the rate of long routes. A huge
-  // one does that in every version of SimGrid; 0 means no window only since 3.34, and before lets a
-  // flow exceed its link.
+  // `exact` switches the TCP window (TCP-gamma) off, because a window would limit the rate of long
+  // routes. A huge window does this in every version of SimGrid. The value 0 means no window only
+  // since 3.34; before that, it lets a flow exceed its link.
   static const std::vector<Network> all{
       {"exact",
        "latency + bytes / bandwidth, flows that meet share equally: right for RDMA, NVLink and "

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view blank_characters = " \t\r\n";
 
-// The name of the first element of XML; empty: it has none.
+// The name of the first XML element; empty: there is none.
 std::string_view root_of(std::string_view xml) {
   for (;;) {
     xml.remove_prefix(std::min(xml.find_first_not_of(blank_characters), xml.size()));
@@ -31,10 +31,10 @@ std::string_view root_of(std::string_view xml) {
 }
 
 struct ForeignKind {
-  std::string_view root;  // of XML; or else what is in the text, all of
+  std::string_view root;  // of XML; empty: all `marks` must be in the text
   std::vector<std::string_view> marks;
   std::string_view what;
-  std::string_view of = "";  // the option that reads it
+  std::string_view of = "";  // the option that reads such files
 };
 
 const std::vector<ForeignKind> of_xml{

@@ -50,7 +50,7 @@ std::string name_in_file(const std::string& link) {
 bool fits(const std::string& pattern, const std::string& name) {
   std::size_t p = 0;
   std::size_t n = 0;
-  std::size_t star = std::string::npos;  // the last one so far, which takes the characters to `n`
+  std::size_t star = std::string::npos;  // the last * so far, which matches up to `n`
   std::size_t taken = 0;
   while (n < name.size()) {
     if (p < pattern.size() && pattern[p] == '*') {

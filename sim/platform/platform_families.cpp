@@ -25,7 +25,7 @@ const std::string one_network = "modelled: all cards of a node on the same switc
 const std::string two_sites = "modelled: some 4,500 km of fibre and its routers";
 const std::string a_line = "modelled: a provider's line of 10 Gbit/s";
 
-// What most have.
+// Adds the values that most families share.
 FamilyValues with_usual(FamilyValues own) {
   own.insert({{"oversubscription", {"1", "modelled: as many cables up from a leaf as down"}},
               {"sites", {"1", "one place"}},

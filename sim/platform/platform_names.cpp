@@ -21,7 +21,7 @@ std::string quoted(const XmlElement& element, const std::string& attribute) {
   return attribute + " = " + brief(element.attribute(attribute));
 }
 
-// A cluster's links are called after its id: what a name has before "_link_".
+// A cluster's links are named after its id: the part of a name before "_link_".
 std::string cluster_of(const std::string& link) {
   const std::size_t end = link.find("_link_");
   return end == std::string::npos ? "" : link.substr(0, end);
@@ -40,7 +40,7 @@ void PlatformNames::begin(const XmlElement& element) {
     return open_new_zone(id, lower(element.attribute("routing")));
   if (kind == "cluster")
     return add_cluster(element);
-  if (open_zone() < 0)  // what cannot stand outside of zones
+  if (open_zone() < 0)  // the element cannot stand outside zones
     return;
   const bool has_coordinates = !element.attribute("coordinates").empty();
   if (kind == "cabinet")
@@ -122,10 +122,10 @@ void PlatformNames::add_cluster(const XmlElement& element) {
     add(Kind::router, !router.empty() ? router
                                       : element.attribute("prefix") + id + "_router" +
                                             element.attribute("suffix"));
-  open_.pop_back();  // nothing is in it
+  open_.pop_back();  // nothing is inside
 }
 
-// Adds the host of a cabinet or a peer, with links that SimGrid makes.
+// Adds the host of a cabinet or a peer, and the names of the links that SimGrid makes for it.
 void PlatformNames::add_linked_host(const std::string& name) {
   for (const char* way : {"_UP", "_DOWN"})
     if (!links_.emplace("link_" + name + way, false).second)

@@ -37,10 +37,10 @@ std::vector<std::string> words_before_comment(const std::string& line) {
   return words;
 }
 
-// Reads rows of a time and a value; a line PERIODICITY with seconds repeats them, LOOPAFTER does so
-// many seconds after the last. They also repeat after `period_s`, if it is more than 0. Throws
-// std::runtime_error, which begins with `path` and the line, where SimGrid would go back in time,
-// stop for ever or end.
+// Reads rows of a time and a value. A line PERIODICITY with seconds repeats the rows; LOOPAFTER
+// repeats them that many seconds after the last row; `period_s`, if more than 0, repeats them too.
+// Throws std::runtime_error, which begins with `path` and the line, for profiles with which SimGrid
+// would go back in time, stop forever or end.
 Profile read_profile(const std::string& rows, const std::string& path, int first_line,
                      double period_s) {
   Profile profile;
@@ -117,7 +117,7 @@ void check_range(const XmlElement& element, const Profile& profile, const std::s
 
 }  // namespace
 
-// SimGrid would also look in the folder where the program was started, and there first.
+// SimGrid would look first in the folder where the program was started.
 Profile PlatformProfiles::read_file(const std::string& attribute, const std::string& value) {
   const std::filesystem::path folder = std::filesystem::path(found_.files.front()).parent_path();
   found_.files.push_back((folder / value).lexically_normal().string());
@@ -177,7 +177,7 @@ void PlatformProfiles::use(const XmlElement& element, const Profile& profile,
   keep(profile.times);
   if (kind == "speed") {
     found_.profiles.most_speed = std::max(found_.profiles.most_speed, profile.most);
-    Bandwidth speed(1);  // in parts of the host's own
+    Bandwidth speed(1);  // relative to the host's own speed
     speed.changes = profile.rows;
     speed.period_s = profile.times.period_s;
     found_.profiles.mean_speeds[of] = speed.mean_Bps();

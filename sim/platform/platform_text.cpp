@@ -29,7 +29,7 @@ std::string rate(double Bps) {
   return fmt::format("{:.12g}GBps", Bps / 1e9);
 }
 
-// A node: its GPUs, its memory, and a router on the way out.
+// The zone of a node: its GPUs, its memory, and a router on the way out.
 std::string node_zone(const PlatformPlan& plan, int number, const std::string& site) {
   const std::string node = fmt::format("node{}", number);
   const int gpus = plan.gpus[static_cast<std::size_t>(number)];
@@ -70,7 +70,7 @@ std::string node_zone(const PlatformPlan& plan, int number, const std::string& s
       ways);
 }
 
-// A zone of a star: its XML, its router, and the link to the middle.
+// A zone in a star: its XML, its router, and the link to the middle.
 struct Arm {
   std::string zone, xml, router, link, link_xml;
 };
@@ -90,7 +90,7 @@ std::string star(const std::string& name, const std::string& middle, const std::
   return xml + "</zone>\n";
 }
 
-// Nodes on one switch: those from `first` to before `last`.
+// Nodes on one switch: from `first` to before `last`.
 std::string nodes_on_a_switch(const PlatformPlan& plan, const std::string& name,
                               const std::string& middle, int first, int last,
                               const std::string& site) {

@@ -16,7 +16,8 @@ namespace {
 constexpr long long most_nodes = 1 << 20;
 constexpr long long most_gpus = 1 << 20;
 constexpr long long most_gpus_of_a_node = 128;
-// A node is a zone, and SimGrid looks each name up in one zone after another: so many take seconds.
+// A node is a zone, and SimGrid looks each name up in one zone after another. This many take
+// seconds.
 constexpr long long most_zones = 1000;
 constexpr long long most_ways_inside = 500'000;  // each is a line of XML
 constexpr long long most_sites = 64;
@@ -35,7 +36,7 @@ std::string example_of_word(const std::string& word) {
   return std::ranges::find(platform_word_rows(), word, &PlatformWord::name)->example;
 }
 
-// Runs `read`; its message gets the word and what it says.
+// Calls `read` with the value of a word. Adds the word and its value to an error message.
 template <class Read>
 auto of_word(const PlatformPlan& plan, const std::string& word, Read read) {
   const std::string& text = plan.text(word);
@@ -46,7 +47,7 @@ auto of_word(const PlatformPlan& plan, const std::string& word, Read read) {
   }
 }
 
-// As in XML, but a number alone has no meaning here.
+// Reads a quantity as in XML, except that a number without a unit is an error.
 template <class Read>
 double with_its_unit(const std::string& text, Read read, const char* example) {
   const double value = read(text);
@@ -63,7 +64,7 @@ double seconds_of(const std::string& text) {
   return with_its_unit(text, time_s, "14us or 30ms");
 }
 
-// COUNTxWHAT, or WHAT, of which there is one.
+// Splits COUNTxWHAT. WHAT alone means a count of 1.
 std::pair<long long, std::string> counted(const std::string& text, long long most) {
   const std::size_t times = text.find('x');
   if (times == std::string::npos)
@@ -95,7 +96,7 @@ void read_values(PlatformPlan& plan) {
     plan.values.erase("speed");
 }
 
-// So many nodes of each kind.
+// The number of nodes of each kind.
 using Kinds = std::vector<long long>;
 
 long long sum_of(const Kinds& kinds) {
@@ -112,7 +113,8 @@ Kinds kinds_of_nodes(const std::string& text) {
   return kinds;
 }
 
-// Those of each node, as `gpus` says: of each kind that `nodes` names, or with counts of its own.
+// The GPUs of each node, by the value of `gpus`: one number for each kind in `nodes`, or with
+// counts of its own, which then set the kinds.
 std::vector<int> gpus_of_nodes(const std::string& text, Kinds& kinds) {
   const std::vector<std::string> words = split(text, '+');
   const bool has_counts =
@@ -134,7 +136,7 @@ std::vector<int> gpus_of_nodes(const std::string& text, Kinds& kinds) {
   return gpus;
 }
 
-// Returns how many nodes of each kind there are.
+// Reads `nodes` and `gpus`; returns the number of nodes of each kind.
 Kinds read_nodes(PlatformPlan& plan) {
   Kinds kinds = of_word(plan, "nodes", kinds_of_nodes);
   const long long said = sum_of(kinds);
@@ -151,7 +153,8 @@ Kinds read_nodes(PlatformPlan& plan) {
   return kinds;
 }
 
-// What a text with + says of each kind of nodes; one without says it of all.
+// Splits a text with + into its values for the kinds of nodes. A text without + applies to all
+// kinds.
 std::vector<std::string> by_kind(const std::string& text, const Kinds& kinds) {
   std::vector<std::string> words = split(text, '+');
   if (words.size() == 1)
@@ -245,7 +248,7 @@ void read_sites(PlatformPlan& plan) {
              word, brief(plan.text(word)));
 }
 
-// What these have, joined by +, and where that is from.
+// The values of these devices, joined by +, and their sources.
 template <class ValueOf>
 FamilyValue of_devices(const std::vector<std::string>& devices, ValueOf value_of) {
   FamilyValue all;

@@ -1,5 +1,5 @@
-// Asynchronous parallel: each worker pushes its gradients when they are ready, the parameter server
-// applies them at once and answers with the current parameters; nobody waits for another worker
+// Asynchronous parallel: each worker pushes its gradients when they are ready; the parameter server
+// applies them at once and answers with the current parameters; no worker waits for another one
 // (Dean et al. 2012; QSGD appendix D states the same model). Staleness is unbounded.
 #include <limits>
 

@@ -1,8 +1,8 @@
 // Synchronous SGD with backup workers (Chen et al. 2016): servers make an update as soon as they
-// have all gradients but those of the `backup-workers` that come last, and drop these when they
-// come: a straggler delays nobody, and no gradient is stale. Each server decides for each of its
-// buckets, as TensorFlow's accumulators of each variable do. Who came too late gets the newest
-// parameters at once; the others wait for the update.
+// have all gradients but those of the last `backup-workers` workers, and drop those gradients when
+// they arrive. So a straggler delays no other worker, and no gradient is stale. Each server decides
+// for each of its buckets, as TensorFlow's accumulators of each variable do. A worker that came too
+// late gets the newest parameters at once; the others wait for the update.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -41,7 +41,7 @@ std::string refusal(const Settings& settings, int workers) {
          " workers; allowed is less than that";
 }
 
-// Those who have ended are waited for no more: at the end of a run there may be fewer.
+// Workers that have ended are no longer awaited: at the end of a run fewer workers may remain.
 void update_when_complete(Server& server, std::vector<Push>& sum) {
   const int awaited = std::max(server.workers() - backups(server.settings()), 1);
   if (sum.empty() || static_cast<int>(sum.size()) < std::min(awaited, server.working()))

@@ -1,7 +1,6 @@
 // Bulk synchronous parallel: in every iteration all workers average their gradients and take the
-// same step (Valiant 1990; synchronous SGD as in Goyal et al. 2017). Buckets are averaged while
-// backward goes on (wait-free backpropagation, Zhang et al. 2017; PyTorch DDP) unless `overlap =
-// off`.
+// same step (Valiant 1990; synchronous SGD as in Goyal et al. 2017). Buckets are averaged during
+// backward (wait-free backpropagation, Zhang et al. 2017; PyTorch DDP) unless `overlap = off`.
 #include "sim/schedule.h"
 #include "sim/worker.h"
 

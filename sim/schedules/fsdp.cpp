@@ -1,15 +1,17 @@
-// Fully sharded data parallelism: each of n workers holds a shard, 1/n, of what data parallelism
-// keeps n times (ZeRO, Rajbhandari et al. 2020, stages 1 to 3; PyTorch FSDP, Zhao et al. 2023).
-// With zero = 3 a unit's parameters are gathered before its forward and again before its backward,
-// but for the last unit, with which backward begins; its gradient is reduce-scattered after its
-// backward, and each worker steps its shard. While a unit computes, the next one is gathered
-// (`prefetch`): queued before this unit's reduce-scatter, as PyTorch's BACKWARD_PRE does, because
-// one stream runs them all. With `backward-prefetch` post and none backward gathers it only once
-// this one has computed. With zero = 1 and 2 parameters are whole and are gathered after the step,
-// while the next forward goes on as far as they have come (with `prefetch = 0` it waits for all).
+// Fully sharded data parallelism: each of n workers holds a shard, 1/n, of the state that data
+// parallelism keeps n times (ZeRO, Rajbhandari et al. 2020, stages 1 to 3; PyTorch FSDP, Zhao et
+// al. 2023). With zero = 3 a unit's parameters are gathered before its forward and again before its
+// backward, except for the last unit, with which backward begins. The unit's gradient is
+// reduce-scattered after its backward, and each worker steps its shard. While a unit computes, the
+// next one is gathered (`prefetch`): its gather is queued before this unit's reduce-scatter, as
+// with PyTorch's BACKWARD_PRE, because one stream runs them all. With `backward-prefetch` post and
+// none, backward gathers the next unit only after this unit has computed. With zero = 1 and 2
+// parameters are whole, and are gathered after the step, while the next forward computes the units
+// that have arrived (with `prefetch = 0` forward waits for all units).
 //
-// Micro-steps: gradients are scattered in each and added up as shards (zero = 2 and 3), or added up
-// whole and scattered in the last (zero = 1, and `no-sync = on` as in PyTorch's context no_sync).
+// Micro-steps: gradients are scattered in each micro-step and added up as shards (zero = 2 and 3),
+// or added up whole and scattered in the last micro-step (zero = 1, and `no-sync = on` as in
+// PyTorch's context no_sync).
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -37,7 +39,7 @@ Sharding sharding(const Settings& settings) {
 
 using Units = std::vector<const Bucket*>;
 
-// Gathers units in this order, of which `gathered` have their parameters.
+// Gathers units in this order; the first `gathered` units have been started.
 struct Pass {
   Worker& worker;
   const Units& units;

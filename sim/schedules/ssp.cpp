@@ -4,11 +4,11 @@
 //   3. a read in clock c sees all updates with timestamp c - s - 1 or less, and may see newer ones;
 //   4. a worker sees its own updates.
 // A worker reads once per clock, after its push. A push of clock c is answered when every worker's
-// push of clock c - s has been applied, because the next iteration reads in clock c + 1: so a pull
-// is always on its way. A worker that has a cache, as in the paper, does not wait for the answer if
-// what it has is fresh enough; it adds its own updates itself, which is rule 4. With `cache = off`
-// it waits for every answer, and rule 4 holds because the server applies a push before it answers.
-// s = 0 is BSP through the server either way; with a large s and no cache it is ASP.
+// push of clock c - s has been applied, because the next iteration reads in clock c + 1, so a pull
+// is always on its way. A worker with a cache, as in the paper, does not wait for the answer if its
+// cache is fresh enough; it adds its own updates itself, which is rule 4. With `cache = off` it
+// waits for every answer, and rule 4 holds because the server applies a push before it answers. In
+// both cases s = 0 is BSP through the server; with a large s and no cache the schedule is ASP.
 #include <vector>
 
 #include "sim/schedule.h"

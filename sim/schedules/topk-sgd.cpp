@@ -1,9 +1,9 @@
 // TopK-SGD (Shi, Chu, Cheung, See, arXiv 1911.08772, as its authors run it; Alistarh et al.,
-// NeurIPS 2018): every worker sends only the largest values of its gradient plus what it left out
-// before; all workers gather all messages and add every one of them. All tensors are one fused
-// buffer, so compression begins after backward and overlaps with nothing; with `bucket-bytes` it
-// goes layer by layer instead (LAGS-SGD, OMGS-SGD). Which values are the largest is the
-// compressor's choice.
+// NeurIPS 2018): every worker sends only the largest values of the sum of its gradient and its
+// residual (the values left out before); all workers gather and add all messages. All tensors are
+// one fused buffer, so compression begins after backward and overlaps with nothing; with
+// `bucket-bytes` tensors go layer by layer instead (LAGS-SGD, OMGS-SGD). The compressor chooses
+// which values are the largest.
 #include <cmath>
 
 #include "sim/schedule.h"

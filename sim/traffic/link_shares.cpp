@@ -9,7 +9,7 @@ namespace syncline {
 namespace {
 
 constexpr double part_lost = 1e-9;
-constexpr double shortest_s = 1e-12;  // what is left to less than this has ended
+constexpr double shortest_s = 1e-12;  // a flow with less time left has ended
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -51,7 +51,7 @@ void LinkShares::share() {
     for (const Flow& flow : flows_)
       if (!flow.fixed)
         least_Bps = std::min(least_Bps, flow.route->flow_Bps);
-    // All flows whose way is that narrow, before any of them changes what is left.
+    // Finds all flows whose way is that narrow before changing the bandwidth that is left.
     const double limit_Bps = least_Bps * (1 + part_lost);
     std::vector<Flow*> now;
     for (Flow& flow : flows_)
