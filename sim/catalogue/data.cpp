@@ -146,24 +146,25 @@ Data load_data(const std::string& word, const std::string& relative_to, const Se
       has_file(folder, {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
                         "data_batch_4.bin", "data_batch_5.bin"});
   if (is_mnist && is_cifar)
-    refuse_file(folder.string(), "files of MNIST and of CIFAR-10: allowed are those of one");
+    refuse_file(folder.string(),
+                "files of both MNIST and CIFAR-10: allowed are the files of one of them");
   if (is_mnist)
     return read_mnist(folder.string());
   if (is_cifar)
     return read_cifar(folder.string());
   refuse_file(folder.string(),
-              "no data: allowed are folders with MNIST's train-images-idx3-ubyte "
-              "and so on, or CIFAR-10's data_batch_1.bin and so on, also with .gz");
+              "no data: allowed are folders with MNIST's files (train-images-idx3-ubyte, ...) or "
+              "CIFAR-10's files (data_batch_1.bin, ...), also with .gz");
 }
 
 void hold_out_validation(Data& data) {
   Samples& train = data.train;
   Samples& held_out = data.held_out;
   if (train.count <= held_out.count)
-    throw std::invalid_argument(fmt::format(
-        "held-out = validation: {} has {} samples to train with and {} held out; allowed are data "
-        "with more to train with",
-        data.source, train.count, held_out.count));
+    throw std::invalid_argument(
+        fmt::format("held-out = validation: {} has {} samples to train with and {} held out; "
+                    "allowed are data with more training samples than held-out ones",
+                    data.source, train.count, held_out.count));
   train.count -= held_out.count;
   const auto values = static_cast<std::ptrdiff_t>(train.count * train.features);
   const auto labels = static_cast<std::ptrdiff_t>(train.count);
@@ -171,8 +172,8 @@ void hold_out_validation(Data& data) {
   held_out.labels.assign(train.labels.begin() + labels, train.labels.end());
   train.values.resize(static_cast<std::size_t>(values));
   train.labels.resize(train.count);
-  data.source += fmt::format("; these are not seen, but the last {} of the others are held out",
-                             held_out.count);
+  data.source += fmt::format(
+      "; those are not seen, and the last {} of the others are held out instead", held_out.count);
 }
 
 }  // namespace syncline

@@ -77,7 +77,7 @@ Framework framework_called(const std::string& text) {
         brief(text), listed(nearest(found.name, names)), names.front(),
         csv.rows.front().fields[from]);
   if (found.defaults.empty())
-    refuse("framework = {}: what {} did before {} is not known; allowed is {} or later",
+    refuse("framework = {}: the defaults of {} before {} are not known; allowed is {} or later",
            brief(text), found.name, first, first);
   return found;
 }

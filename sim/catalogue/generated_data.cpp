@@ -56,14 +56,14 @@ std::vector<std::vector<double>> centres_of(std::size_t classes, std::size_t fea
 
 const std::vector<OwnOption>& generated_options() {
   static const std::vector<OwnOption> parameters{
-      whole_number("samples", "data = generated: how many samples, of which a fifth are held out",
+      whole_number("samples", "data = generated: number of samples; a fifth of them are held out",
                    "10000", 10, 1e8),
-      whole_number("features", "data = generated: values of a sample", "64", 1, 1e6),
-      whole_number("classes", "data = generated: how many classes there are", "10", 2, 10000),
+      whole_number("features", "data = generated: number of values of a sample", "64", 1, 1e6),
+      whole_number("classes", "data = generated: number of classes", "10", 2, 10000),
       number("difficulty",
-             "data = generated: standard deviation of the noise over half of the distance of "
-             "two classes' centres, so that the best that can be done with two classes errs as "
-             "often as a normal number exceeds 1 / difficulty",
+             "data = generated: standard deviation of the noise, relative to half the distance "
+             "between the centres of two classes; the best classifier of two classes errs with the "
+             "probability that a normal number exceeds 1 / difficulty",
              "0.4", 0, 1000)};
   return parameters;
 }
@@ -84,7 +84,7 @@ Sizes sizes_of(const Settings& settings) {
     refuse("data = generated: samples * features = {}: allowed are up to 2^30",
            number_text(settings.number("samples") * settings.number("features")));
   if (sizes.classes > sizes.held_out)
-    refuse("data = generated: classes = {}: allowed are as many as samples that are held out, {}",
+    refuse("data = generated: classes = {}: allowed are up to {}, the number of held-out samples",
            sizes.classes, sizes.held_out);
   return sizes;
 }

@@ -55,7 +55,7 @@ std::string idx_file(const fs::path& folder, const std::string& name, const std:
     if (!path.empty())
       return path;
   }
-  refuse_file(folder.string(), "no {}-{}, which MNIST has beside the others", name, ending);
+  refuse_file(folder.string(), "no {}-{}, which belongs to MNIST's files", name, ending);
 }
 
 // An IDX file of bytes: a magic number, the sizes with the most significant byte first, and the
@@ -181,9 +181,10 @@ Data read_mnist(const std::string& folder) {
             .train = idx_samples(folder, "train"),
             .held_out = idx_samples(folder, "t10k")};
   if (data.train.height != data.held_out.height || data.train.width != data.held_out.width)
-    refuse_file(folder,
-                "images to train with of {}x{} pixels, and held out of {}x{}: allowed is one size",
-                data.train.height, data.train.width, data.held_out.height, data.held_out.width);
+    refuse_file(
+        folder,
+        "training images of {}x{} pixels, but held-out images of {}x{}: allowed is one size",
+        data.train.height, data.train.width, data.held_out.height, data.held_out.width);
   standardise(data);
   data.source = source_of("IDX files", folder, data);
   return data;

@@ -14,7 +14,8 @@ const std::vector<Network>& networks() {
       {"exact",
        "latency + bytes / bandwidth, flows that meet share equally: right for RDMA, NVLink and "
        "PCIe",
-       "A message alone takes what arithmetic says, so closed forms can be checked by hand",
+       "The time of a message alone follows from arithmetic, so closed forms can be checked by "
+       "hand",
        "",
        {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:1e18",
         "network/latency-factor:0"},
@@ -54,8 +55,8 @@ const std::vector<Network>& networks() {
         {"weight-S", "20537"},
         {"crosstraffic", "1"}}},
       {"ib",
-       "SimGrid's InfiniBand (SMPI): factors by a message's size, slower where messages meet at a "
-       "host; step by step only, and closed forms leave all that out",
+       "SimGrid's InfiniBand (SMPI): factors by message size, slower where messages meet at a "
+       "host; step by step only, and closed forms ignore both",
        "It works with SimGrid 3.32 only",
        "Vienne 2010; SMPI",
        {"network/model:IB"},

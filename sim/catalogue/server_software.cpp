@@ -77,7 +77,7 @@ ServerSoftware server_software(const std::string& text) {
   });
   if (found.overhead_s == 0)
     refuse("{} = {}: {}; allowed are none, the seconds of one core, {}", option, brief(text),
-           is_known ? "nobody has measured what it takes per tensor" : "there is no such software",
+           is_known ? "its time per tensor has not been measured" : "there is no such software",
            listed(measured));
   return found;
 }

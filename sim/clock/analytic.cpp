@@ -67,7 +67,7 @@ class AllWorkers final : public PeersWorker {
       end_s = std::max(end_s, now_s);
     if (setup_.within && seconds_shared(over_all_.collective, within_.collective, setup_.buckets,
                                         routes_) > 0.01 * end_s)
-      refuse_analytic("averages in groups move beside those over all, and share links");
+      refuse_analytic("averages in groups move beside averages over all workers, and share links");
     finish_trace(
         setup_, setup_.buckets, length_, routes_, [this](const auto& sent) { for_each_pair(sent); },
         end_s, trace_);

@@ -71,7 +71,7 @@ void Streams::pass(const std::function<bool()>& ready, double computing_s) {
     const double rate = shares ? 0.5 * beside : beside;
     const double step_s = next_s(computes ? computing_s : never, rate, beside);
     if (step_s == never)
-      throw std::runtime_error("its workers wait for what they have not started");
+      throw std::runtime_error("its workers wait for something that they have not started");
     for (std::deque<StreamJob>& jobs : jobs_)
       if (begun(jobs))
         jobs.front().left_s =

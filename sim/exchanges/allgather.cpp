@@ -90,7 +90,7 @@ Values sum_of_all(const Topology&, const Settings&, const Contributions& contrib
 
 const Registered<Exchange> entry{{
     .name = "allgather",
-    .sentence = "everybody gets everybody's message: for those that cannot be added on the way",
+    .sentence = "every worker gets every message: for messages that cannot be added on the way",
     .help = {.more = "Each worker receives n-1 messages, so its time grows with the number of "
                      "workers however small one message is.",
              .paper = "Shi et al., ICDCS 2019; recursive doubling: Thakur et al., IJHPCA 2005"},

@@ -49,11 +49,11 @@ Values sum_of_parts(const Topology& topology, const Settings&, const Contributio
 
 const Registered<Exchange> entry{{
     .name = "alltoall",
-    .sentence = "each worker adds one n-th of all messages, compresses the sum, and all gather it",
-    .help = {.more =
-                 "It sends as little as an all-reduce even if messages cannot be added, but "
-                 "every worker compresses twice. What is sent of few values twice learns slowly, "
-                 "or diverges.",
+    .sentence =
+        "each worker adds one n-th of all messages and compresses the sum, which all gather",
+    .help = {.more = "It sends as little as an all-reduce even if messages cannot be added, but "
+                     "every worker compresses twice. With few values per message, learning is then "
+                     "slow, or diverges.",
              .paper = "Seide et al., Interspeech 2014; Espresso, EuroSys 2023"},
     .uses_servers = false,
     .carries = Exchange::Carries::any,

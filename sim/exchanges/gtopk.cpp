@@ -125,10 +125,12 @@ Values sum_of_tree(const Topology& topology, const Settings&, const Contribution
 
 const Registered<Exchange> entry{{
     .name = "gtopk",
-    .sentence = "a tree merges two lists of k values into one of k, and hands down the last",
-    .help = {.more = "Each of about 2 log2 n messages has k values, where a gather brings k of "
-                     "every worker. A worker gets back what it selected and the last list has not; "
-                     "what a merge dropped of an element that another branch brought is lost.",
+    .sentence =
+        "a tree merges lists of k values in pairs into one list of k, which all workers get",
+    .help = {.more =
+                 "Each of about 2 log2 n messages has k values, where a gather brings k values of "
+                 "every worker. A worker keeps its selected values that are not in the last list. "
+                 "A value that a merge dropped is lost if another branch brought the same element.",
              .paper = "Shi et al., ICDCS 2019"},
     .uses_servers = false,
     .carries = Exchange::Carries::sparse,

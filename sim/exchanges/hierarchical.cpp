@@ -107,8 +107,8 @@ const Registered<Exchange> entry{{
              .paper = "Horovod (Sergeev and Del Balso 2018); 2D torus in Shi et al., MLSys 2021; "
                       "Espresso, EuroSys 2023"},
     .options = {choice("in-node",
-                       "dense: only what crosses nodes is compressed; compressed: all is", "dense",
-                       {"dense", "compressed"})},
+                       "dense: only data that cross nodes are compressed; compressed: all data are",
+                       "dense", {"dense", "compressed"})},
     .uses_servers = false,
     .carries = Exchange::Carries::any,
     .adds_by =

@@ -53,7 +53,8 @@ Values sum_of_selections(const Topology& topology, const Settings&,
 
 const Registered<Exchange> entry{{
     .name = "hitopk",
-    .sentence = "dense reduce-scatter in the node, then selections of shares across, then inside",
+    .sentence =
+        "dense reduce-scatter in the node, then gathers of selections across nodes and inside",
     .help = {.more = "Selections cross between nodes only, and a slow network between fast nodes "
                      "carries 1/m of a flat gather's bytes.",
              .paper = "HiTopKComm, Shi et al., MLSys 2021"},

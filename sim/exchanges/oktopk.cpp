@@ -83,12 +83,14 @@ Values sum_of_regions(const Topology& topology, const Settings&,
 const Registered<Exchange> entry{{
     .name = "oktopk",
     .sentence = "each worker merges one region of all workers' selections, then all gather them",
-    .help = {.more = "Its volume does not grow with the number of workers: at most 6k values and "
-                     "indices per worker. A worker keeps what it selected and the result has not.",
-             .paper = "Li and Hoefler, PPoPP 2022"},
-    .options = {choice("balance",
-                       "on: even the regions out before the all-gather, at its worst price", "off",
-                       {"on", "off"})},
+    .help =
+        {.more =
+             "Its volume does not grow with the number of workers: at most 6k values and indices "
+             "per worker. A worker keeps its selected values that are not in the result.",
+         .paper = "Li and Hoefler, PPoPP 2022"},
+    .options = {choice(
+        "balance", "on: even out the regions before the all-gather, at the highest possible cost",
+        "off", {"on", "off"})},
     .uses_servers = false,
     .carries = Exchange::Carries::sparse,
     .plan = oktopk,

@@ -125,7 +125,7 @@ class Reader {
   void see_first_line(const std::vector<std::string>& words) {
     parallelism_ = words[0];
     if (parallelism_ != data && std::ranges::count(transformer, parallelism_) == 0)
-      refuse("{} is not simulated: allowed are DATA, and of the {} those without other parallelism",
+      refuse("{} is not simulated: allowed are DATA, and {} without other parallelism",
              parallelism_, listed(transformer));
     if (parallelism_ == data) {
       if (words.size() > 1)

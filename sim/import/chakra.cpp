@@ -328,12 +328,12 @@ class TraceReader {
     Node node{.line = line};
     try {
       if (++count_ > most_trace_nodes)
-        refuse("more nodes than {}, which are allowed", most_trace_nodes);
+        refuse("more than {} nodes, which is the limit", most_trace_nodes);
       const bool takes_part = read_node(json, node);
       dependencies_ += node.needs.size();
       if (dependencies_ > most_dependencies)
-        refuse("this node and those before depend on others {} times: allowed is {}", dependencies_,
-               most_dependencies);
+        refuse("this node and the nodes before it have {} dependencies: allowed are {}",
+               dependencies_, most_dependencies);
       if (takes_part)
         nodes_.push_back(std::move(node));
       else

@@ -24,7 +24,7 @@ void check(const std::string& option, const std::vector<LinkFactor>& factors,
         continue;
       any = true;
       if (changing.contains(name_in_file(link)))
-        refuse("{}link {} follows a profile of its own; allowed are links without one", begin,
+        refuse("{}link {} follows a profile of its own; allowed are links without a profile", begin,
                brief(name_in_file(link)));
     }
     if (any)
@@ -33,7 +33,7 @@ void check(const std::string& option, const std::vector<LinkFactor>& factors,
     std::set<std::string> names;
     for (std::size_t i = 0; i < links.size() && names.size() < most_compared; ++i)
       names.insert(brief(name_in_file(links[i])));
-    refuse("{}no link is called so; allowed are, with * for any characters, names such as {}",
+    refuse("{}no link has such a name; allowed are names such as {}, with * for any characters",
            begin, listed(nearest(factor.pattern, {names.begin(), names.end()}, most_named)));
   }
 }

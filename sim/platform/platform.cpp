@@ -175,7 +175,7 @@ std::vector<std::string> network_settings(const NetworkOptions& options) {
   if (options.network->by_size)
     refuse(
         "network = {}: SimGrid {} counts a transfer twice where both ends begin at the same time; "
-        "allowed with SimGrid 3.32",
+        "it is allowed with SimGrid 3.32",
         options.network->name, simgrid_version());
 #endif
   std::vector<std::string> settings = options.network->settings;

@@ -92,7 +92,7 @@ class Check {
     words.resize(words.size() - more);
     if (!words.empty())
       found_.warnings.push_back(
-          fmt::format("platform: it has what takes no part in training, and is ignored: {}{}",
+          fmt::format("platform: ignored, because training does not use it: {}{}",
                       fmt::join(words, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
   }
 
@@ -163,7 +163,7 @@ class Check {
       ++ignored_what_["host with role = " + role];
     for (const char* of_cluster : {"host_link", "cabinet", "backbone"})
       if (element.name == of_cluster && names_.routing() != "cluster")
-        refuse("it counts only in a <zone> with routing = Cluster: allowed is there");
+        refuse("it is only allowed inside a <zone> with routing = Cluster");
     if (element.name == "trace_connect")
       profiles_.connect(element);
     if (element.name == "link")
@@ -199,8 +199,8 @@ class Check {
     const auto most = most_members.find(routing);
     if (most != most_members.end() && members_.back() > most->second)
       refuse(
-          "routing = {} of {} hosts, routers and zones: allowed are {}; Dijkstra, Cluster or a "
-          "<cluster> has more",
+          "routing = {} with {} hosts, routers and zones: allowed are {}; Dijkstra, Cluster and "
+          "<cluster> allow more",
           element.attribute("routing"), members_.back(), most->second);
     members_.pop_back();
   }
@@ -220,7 +220,7 @@ class Check {
 
   void require_host(const XmlElement& use) {
     if (!names_.names_a_host(use))
-      refuse("it names no host of this platform: allowed are those");
+      refuse("it names no host of this platform: allowed are the names of its hosts");
   }
 
   void check_attributes(const XmlElement& element, const ElementRule& rules) {
@@ -240,7 +240,7 @@ class Check {
     for (const auto& [name, rule] : rules)
       if (rule.needed &&
           std::ranges::count(element.attributes, name, &XmlElement::Attribute::first) == 0)
-        refuse("no {}: it has to say one", name);
+        refuse("no {}, which is required", name);
   }
 
   void check_value(const XmlElement& element, const std::string& name, const std::string& value,
@@ -295,7 +295,7 @@ class Check {
       return;
     const auto speeds = static_cast<double>(split(element.attribute("speed"), ',').size());
     if (number < 0 || number >= speeds || number != static_cast<int>(number))
-      refuse("allowed are 0 to the number of its speeds less one");
+      refuse("allowed are 0 to the number of its speeds minus 1");
   }
 
   void check_bandwidth(const XmlElement& element, const std::string& name, double bandwidth_Bps) {
@@ -304,7 +304,7 @@ class Check {
     if (++slow_links_ <= most_slow_links_named)
       found_.warnings.push_back(
           fmt::format("platform: <{}> {} has {} = {} (line {}), which is less than 1 Mbit/s: is "
-                      "the unit meant?",
+                      "the unit right?",
                       element.name, brief(element.attribute("id")), name,
                       brief(element.attribute(name)), element.line));
   }
@@ -337,8 +337,8 @@ class Check {
     try {
       const TopologySize size = size_of_topology(topology, parameters);
       if (size.hosts != static_cast<double>(hosts))
-        refuse("a {} of {:.0f} hosts, but radical = {} names {}: allowed are as many", topology,
-               size.hosts, brief(element.attribute("radical")), hosts);
+        refuse("a {} of {:.0f} hosts, but radical = {} names {}: allowed is the same number",
+               topology, size.hosts, brief(element.attribute("radical")), hosts);
     } catch (const std::invalid_argument& error) {
       refuse("topo_parameters = {}: {}", brief(parameters), error.what());
     }

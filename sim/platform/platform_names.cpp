@@ -46,7 +46,7 @@ void PlatformNames::begin(const XmlElement& element) {
   if (kind == "cabinet")
     return add_hosts(element);
   if (kind == "peer" && zone().routing != "vivaldi")
-    refuse("it counts only in a <zone> with routing = Vivaldi: allowed is there");
+    refuse("it is only allowed inside a <zone> with routing = Vivaldi");
   if ((kind == "host" || kind == "peer") && !has_coordinates && zone().routing == "vivaldi")
     refuse("no coordinates in a <zone> with routing = Vivaldi: allowed are 3 numbers");
   if (kind == "host")
@@ -102,7 +102,7 @@ void PlatformNames::add(Kind kind, const std::string& name) {
 
 void PlatformNames::open_new_zone(const std::string& name, const std::string& routing) {
   if (open_.empty() && !zones_.empty())
-    refuse("a second zone at the top: allowed is one, which all others are in");
+    refuse("a second zone at the top: allowed is one zone that contains all others");
   add(Kind::zone, name);
   zones_.push_back({.routing = routing, .parent = open_zone()});
   open_.push_back(static_cast<int>(zones_.size()) - 1);
@@ -114,7 +114,7 @@ void PlatformNames::add_cluster(const XmlElement& element) {
   clusters_.insert(id);
   if (like_clusters_.contains(id) ||
       (!element.attribute("bb_bw").empty() && !links_.emplace(id + "_backbone", false).second))
-    refuse("a second link of the name of one of its own: allowed is one");
+    refuse("a second link of the name of one of its own links: allowed is one");
   add_hosts(element);
   const std::string topology = element.attribute("topology");
   const std::string router = element.attribute("router_id");

@@ -82,7 +82,7 @@ Profile read_profile(const std::string& rows, const std::string& path, int first
   if (period_s > 0 && (period_s < least_period_s || period_s < last_s))
     refuse_at(path, first_line,
               fmt::format("a profile that repeats after {:g} s: allowed are {:g} s or more, so "
-                          "that all rows come first and the simulation gets on",
+                          "that a period contains all rows and the simulation advances",
                           period_s, std::max(least_period_s, last_s)));
   profile.times = {.shown_s = std::max({0.0, last_s, period_s}),
                    .period_s = std::max(0.0, period_s)};
@@ -107,8 +107,8 @@ void check_range(const XmlElement& element, const Profile& profile, const std::s
                   number_text(profile.most), kind);
   if (kind == "state" && element.name == "link" && profile.least < 1)
     refuse(
-        "{}is 1, because a transfer over a link that goes off would never end; a slow one is a "
-        "bandwidth_file",
+        "{}is 1, because a transfer over a link that goes off would never end; use bandwidth_file "
+        "for a slow link",
         values);
   for (const Range& range : ranges)
     if (kind == range.kind && (profile.least < range.least || profile.most > range.most))

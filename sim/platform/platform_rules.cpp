@@ -131,7 +131,7 @@ std::string why_not(const std::string& element) {
       {"actor", "a platform starts no programs"},
       {"process", "a platform starts no programs"},
       {"argument", "a platform starts no programs"},
-      {"include", "a platform is one file: allowed is the text of the other in its place"},
+      {"include", "a platform is one file: allowed is the text of the other file in its place"},
       {"random", "SimGrid ignores it"},
   };
   const auto reason = reasons.find(element);

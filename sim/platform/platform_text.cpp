@@ -151,8 +151,8 @@ std::string comment(const PlatformPlan& plan) {
                         value->second.source);
   }
   text +=
-      "\n  Rates are each way, and nominal: what a program gets of a network is less.\n"
-      "  Inside of a node GPUs meet without blocking, and their bytes cross no card.\n"
+      "\n  Rates are each way, and nominal: a program gets less from a network.\n"
+      "  Inside a node GPUs communicate without blocking, and their bytes cross no card.\n"
       "  Servers on a node are in its memory: 48 GB/s each way for each card, over all cards.\n";
   const int most_cards =
       std::ranges::max_element(plan.cards, {}, &PlatformPlan::Cards::count)->count;

@@ -240,7 +240,7 @@ TopologySize size_of_topology(const std::string& topology, const std::string& pa
   }
   const auto check = [](double number, long long most, const char* what) {
     if (number > static_cast<double>(most))
-      refuse("these are {} {}: allowed are {}",
+      refuse("the topology has {} {}: allowed are {}",
              number < 1e15 ? fmt::format("{}", static_cast<long long>(number)) : "more than 1e15",
              what, most);
   };

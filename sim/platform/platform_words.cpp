@@ -86,10 +86,10 @@ void read_values(PlatformPlan& plan) {
     const std::string value =
         equals == std::string::npos ? "" : trimmed(parts[i].substr(equals + 1));
     if (value.empty())
-      refuse("{} says nothing: allowed is {}=VALUE, such as {}={}", word, word, word,
+      refuse("{} has no value: allowed is {}=VALUE, such as {}={}", word, word, word,
              example_of_word(word));
     if (!given.insert(word).second)
-      refuse("{} stands twice: allowed is once", word);
+      refuse("{} is given twice: allowed is once", word);
     plan.values[word] = {value, as_said};
   }
   if (given.contains("device") && !given.contains("speed"))
@@ -143,8 +143,8 @@ Kinds read_nodes(PlatformPlan& plan) {
   plan.gpus =
       of_word(plan, "gpus", [&](const std::string& text) { return gpus_of_nodes(text, kinds); });
   if (plan.nodes() != said && plan.values.at("nodes").source == as_said)
-    refuse("nodes = {}: gpus = {} names {}; allowed are as many, or none", plan.text("nodes"),
-           plan.text("gpus"), plan.nodes());
+    refuse("nodes = {}: gpus = {} names {} nodes; allowed is the same number, or no word nodes",
+           plan.text("nodes"), plan.text("gpus"), plan.nodes());
   if (plan.nodes() != said)
     plan.values["nodes"] = {std::to_string(plan.nodes()), "as gpus says"};
   if (plan.gpu_count() > most_gpus)
@@ -161,8 +161,8 @@ std::vector<std::string> by_kind(const std::string& text, const Kinds& kinds) {
     words.resize(kinds.size(), std::string(words.front()));
   if (words.size() != kinds.size())
     refuse(
-        "{} kinds of nodes, where nodes and gpus name {}: allowed is with as many, such as "
-        "nodes=4+16",
+        "{} kinds of nodes, but nodes and gpus name {}: allowed is the same number of kinds, such "
+        "as nodes=4+16",
         words.size(), kinds.size());
   return words;
 }
@@ -195,7 +195,7 @@ void read_cards(PlatformPlan& plan, const Kinds& kinds) {
   if (by_pcie && plan.network_s < plan.inside_s)
     refuse(
         "latency = {}: the way to the card is over PCIe, whose inside-latency is {}; allowed is "
-        "at least that",
+        "this or more",
         plan.text("latency"), plan.text("inside-latency"));
 }
 
@@ -214,8 +214,8 @@ void read_switches(PlatformPlan& plan) {
   if (!plan.values.contains("leaf")) {
     if (plan.values.at("oversubscription").source == as_said)
       refuse(
-          "oversubscription = {}: it is of two levels of switches; allowed is with leaf, the "
-          "cards on a leaf switch, such as leaf=32",
+          "oversubscription = {}: it needs two levels of switches; allowed with leaf, the cards on "
+          "a leaf switch, such as leaf=32",
           plan.text("oversubscription"));
     return;
   }
@@ -223,7 +223,7 @@ void read_switches(PlatformPlan& plan) {
   if (std::ranges::any_of(plan.cards, [&](const PlatformPlan::Cards& cards) {
         return cards.count != own.count || cards.Bps != own.Bps;
       }))
-    refuse("leaf = {}: it is of nodes with the same cards; allowed is without cards that differ",
+    refuse("leaf = {}: it needs nodes with the same cards; allowed is one kind of cards",
            plan.text("leaf"));
   const long long leaf = of_word(plan, "leaf", [&](const std::string& text) {
     const long long cards = whole_number(text, 1, 100'000);
@@ -244,8 +244,9 @@ void read_sites(PlatformPlan& plan) {
   of_word(plan, "line", rate_Bps);
   for (const std::string word : {"distance", "line"})
     if (plan.sites == 1 && plan.values.at(word).source == as_said)
-      refuse("{} = {}: it is between sites, and there is one; allowed is with sites=2 or more",
-             word, brief(plan.text(word)));
+      refuse(
+          "{} = {}: it applies between sites, but there is one site; allowed with sites=2 or more",
+          word, brief(plan.text(word)));
 }
 
 // The values of these devices, joined by +, and their sources.
@@ -274,9 +275,8 @@ void read_devices_of(PlatformPlan& plan, const Kinds& kinds) {
     plan.values["speed"] = of_devices(named, [](const std::string& one) {
       const FamilyValue speed = speed_of_device(one);
       if (speed.text.empty())
-        refuse(
-            "device = {}: its speed is not known here; allowed is with speed, such as speed=67Tf",
-            one);
+        refuse("device = {}: its speed is not known here; allowed with speed, such as speed=67Tf",
+               one);
       return speed;
     });
   else
@@ -326,7 +326,7 @@ std::vector<std::string> slow_words(const PlatformPlan& plan, double least_Bps) 
   std::erase_if(rates, [&](const auto& rate) { return rate.second >= least_Bps; });
   std::vector<std::string> warnings;
   for (const auto& [word, Bps] : rates)
-    warnings.push_back(fmt::format("platform: {} = {} is less than 1 Mbit/s: is the unit meant?",
+    warnings.push_back(fmt::format("platform: {} = {} is less than 1 Mbit/s: is the unit right?",
                                    word, brief(plan.text(word))));
   return warnings;
 }

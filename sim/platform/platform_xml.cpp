@@ -100,8 +100,8 @@ void begin(void* data, const XML_Char* name, const XML_Char** attributes) {
       element.attributes.emplace_back(attributes[0], value);
     }
     if (reading.open.size() >= most_nested)
-      reading.fail(fmt::format("<{}> is in {} others: allowed are {}", brief(element.name),
-                               reading.open.size(), most_nested - 1));
+      reading.fail(fmt::format("<{}> is inside {} other elements: allowed are {}",
+                               brief(element.name), reading.open.size(), most_nested - 1));
     reading.open.push_back(std::move(element));
     reading.begun(reading.open.back());
   });
@@ -222,7 +222,7 @@ void read_xml_text(const std::string& name, const std::string& text,
   const XML_Error error = XML_GetErrorCode(parser.get());
   const std::size_t at = reading.at();
   std::string what =
-      error == XML_ERROR_DUPLICATE_ATTRIBUTE ? "an attribute stands twice" : XML_ErrorString(error);
+      error == XML_ERROR_DUPLICATE_ATTRIBUTE ? "an attribute occurs twice" : XML_ErrorString(error);
   if (error == XML_ERROR_INVALID_TOKEN && at < text.size()) {
     const std::string found = printable(text.substr(at, 1));
     what = "the character " + found + " is not allowed here";

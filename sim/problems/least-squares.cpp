@@ -64,8 +64,8 @@ const Registered<Problem> entry{{
                      "convergence can be compared with theory.",
              .paper = ""},
     .options = {l2_option("0.1",
-                          "half of this, times the sum of squares of all parameters, "
-                          "is added to the loss: no curvature is less")},
+                          "half of this, times the sum of squares of all parameters, is added to "
+                          "the loss: no curvature is less than this")},
     .defaults = {{"learning-rate", "0.1"}, {"momentum", "0"}, {"weight-decay", "0"}},
     .objective = least_squares,
 }};

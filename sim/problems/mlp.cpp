@@ -83,7 +83,7 @@ const Registered<Problem> entry{{
     .help = {.more = "Not convex; learns digits to 95 % in a few epochs.",
              .paper = "initial weights: He et al. 2015"},
     .options = {whole_number("hidden", "width of each hidden layer", "64", 1, 65536),
-                whole_number("hidden-layers", "how many hidden layers there are", "1", 1, 16)},
+                whole_number("hidden-layers", "number of hidden layers", "1", 1, 16)},
     .defaults = {{"learning-rate", "0.5"}, {"momentum", "0"}, {"weight-decay", "0"}},
     .objective = mlp,
 }};

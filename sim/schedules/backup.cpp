@@ -74,13 +74,11 @@ void server(Server& server) {
 const Registered<Schedule> entry{{
     .name = "backup",
     .sentence = "synchronous with backup workers: the gradients that come last are dropped",
-    .help = {.more = "Servers wait for all gradients but `backup-workers`. What those workers "
-                     "compute in vain does not count as throughput. learning-rate-schedule counts "
-                     "updates.",
+    .help = {.more = "Servers wait for all gradients but `backup-workers`. Dropped gradients do "
+                     "not count as throughput. learning-rate-schedule counts updates.",
              .paper = "Chen et al. 2016, arXiv 1604.00981"},
     .options = {whole_number("backup-workers",
-                             "gradients that no update waits for; fewer than there are workers, "
-                             "and none of a single one",
+                             "gradients that no update waits for; less than the number of workers",
                              "1", 0, 1e6)},
     .exchange = "ps",
     .any_exchange = false,

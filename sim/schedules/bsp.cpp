@@ -21,8 +21,8 @@ void worker(Worker& worker) {
 
 const Registered<Schedule> entry{{
     .name = "bsp",
-    .sentence = "bulk synchronous: everybody averages gradients in every iteration",
-    .help = {.more = "The slowest worker and the whole exchange are on everybody's way, but no "
+    .sentence = "bulk synchronous: all workers average gradients in every iteration",
+    .help = {.more = "Every worker waits for the slowest worker and for the whole exchange, but no "
                      "gradient is stale.",
              .paper =
                  "Valiant 1990; Goyal et al. 2017; overlap as in PyTorch DDP (Li et al. 2020)"},

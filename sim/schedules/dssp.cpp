@@ -105,15 +105,14 @@ Schedule::Waiting waiting(const Settings& settings) {
 
 const Registered<Schedule> entry{{
     .name = "dssp",
-    .sentence = "stale synchronous with a bound that follows how fast workers are",
-    .help = {.more = "Before the fastest worker waits, the server asks whether it would wait less "
-                     "after up to `range` iterations more, from when pushes came.",
+    .sentence = "stale synchronous with a bound that follows the workers' speeds",
+    .help = {.more = "Before the fastest worker waits, the server predicts, from the times of "
+                     "pushes, whether it would wait less after up to `range` more iterations.",
              .paper = "Zhao et al., ICDCS 2019, arXiv 1908.11848"},
     .options = {whole_number("staleness",
                              "iterations the fastest worker may always be ahead of the slowest",
                              "3", 0, 1e9),
-                whole_number(range_name, "iterations that it may be ahead beyond that", "12", 0,
-                             1000),
+                whole_number(range_name, "further iterations that it may be ahead", "12", 0, 1000),
                 pull_option()},
     .exchange = "ps",
     .any_exchange = false,

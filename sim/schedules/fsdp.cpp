@@ -108,7 +108,7 @@ const Registered<Schedule> entry{{
     .name = "fsdp",
     .sentence = "bulk synchronous with shards: parameters are gathered, gradients reduce-scattered",
     .help = {.more = "A worker holds 1/n of parameters, gradients and the optimiser's states, and "
-                     "sends half as much again as `bsp`, of which forward hides a part.",
+                     "sends half as much again as `bsp`; forward hides a part of this.",
              .paper = "ZeRO, Rajbhandari et al., SC 2020, arXiv 1910.02054; PyTorch FSDP, Zhao et "
                       "al., VLDB 2023, arXiv 2304.11277"},
     .options =
@@ -116,22 +116,23 @@ const Registered<Schedule> entry{{
                       "what is sharded: 1 the optimiser's states, 2 gradients too, 3 "
                       "parameters too",
                       "3", 1, 3),
-         or_word(whole_number("units",
-                              "parts of equal size that are gathered, each at a time; blocks: "
-                              "one for each numbered block of layers that names show",
-                              "blocks", 1, 1e5),
-                 "blocks"),
+         or_word(
+             whole_number("units",
+                          "number of units of equal size, which are gathered one at a time; "
+                          "blocks: a unit for each numbered block of layers in the tensors' names",
+                          "blocks", 1, 1e5),
+             "blocks"),
          whole_number("prefetch",
                       "units that are gathered ahead while one computes; 0: none, so that nothing "
                       "is gathered while forward computes",
                       "1", 0, 1e5),
          choice("backward-prefetch",
-                "when backward gathers the next unit: before it computes one, after that, or after "
-                "it has queued that one's gradients, too",
+                "when backward gathers the next unit: before it computes a unit, after that, or "
+                "after it has also queued that unit's gradients",
                 "pre", {"pre", "post", "none"}),
          choice("shard",
-                "who holds a whole together: all workers, or (node) those of each, PyTorch's "
-                "HYBRID_SHARD, whose gradients are then all-reduced between nodes",
+                "workers that hold all shards together: all, or (node) those of each node, "
+                "PyTorch's HYBRID_SHARD, with an all-reduce of gradients between nodes",
                 "all", {"all", "node"}),
          choice("no-sync",
                 "on: gradients of micro-steps are added up whole and scattered once; off: in "

@@ -97,12 +97,11 @@ void worker(Worker& worker) {
 
 const Registered<Schedule> entry{{
     .name = "local-sgd",
-    .sentence = "everybody takes `local-steps` steps alone, then all average their parameters",
-    .help = {.more =
-                 "It communicates once in `local-steps` iterations; in between workers drift "
-                 "apart, which costs accuracy. Steps alone are SGD's; DiLoCo's are AdamW's, its "
-                 "outer optimizer is this one with 0.7 and 0.9. `replica = site` averages every "
-                 "gradient inside a site, and once a round across sites.",
+    .sentence = "workers take `local-steps` steps alone, then all average their parameters",
+    .help = {.more = "It communicates once in `local-steps` iterations; in between workers drift "
+                     "apart, which costs accuracy. Workers step with SGD; DiLoCo's step with "
+                     "AdamW, and its outer optimizer is this one with 0.7 and 0.9. `replica = "
+                     "site` averages every gradient inside a site, and once a round across sites.",
              .paper = "Stich, ICLR 2019; outer optimizer: DiLoCo, Douillard et al., arXiv "
                       "2311.08105; average-delay: CoCoD-SGD, Shen et al., IJCAI 2019, arXiv "
                       "1906.12043, and DaSGD, Zhou et al., arXiv 2006.00441; average-mixing: "
@@ -114,20 +113,20 @@ const Registered<Schedule> entry{{
                        1e6),
                 number("outer-momentum", "Nesterov momentum of the average changes", "0", 0, 1),
                 choice("replica",
-                       "who steps alone: a worker, or the workers of a node or site (host property "
-                       "`site`), who average every gradient, uncompressed",
+                       "the unit that steps alone: a worker, or the workers of a node or site "
+                       "(host property `site`), which average every gradient, uncompressed",
                        "worker", {"worker", "node", "site"}),
                 whole_number("average-delay",
                              "iterations that go on while an average is under way, before it is "
                              "applied; less than local-steps",
                              "0", 0, 1e6),
-                or_word(number("average-mixing",
-                               "weight a of a worker's own parameters when an average has come: it "
-                               "goes on with a x its own + (1 - a) x the average; changes: with "
-                               "the average and what its own steps have changed since that was "
-                               "started",
-                               "changes", 0, 1),
-                        "changes")},
+                or_word(
+                    number("average-mixing",
+                           "weight a of a worker's own parameters when an average has come: it "
+                           "goes on with a x its own + (1 - a) x the average; changes: with the "
+                           "average plus the change of its own steps since the average was started",
+                           "changes", 0, 1),
+                    "changes")},
     .round = round,
     .replica = replica,
     .keeps = keeps,

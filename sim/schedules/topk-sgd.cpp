@@ -35,20 +35,19 @@ WarmUp warm_up(const Settings& settings) {
 
 const Registered<Schedule> entry{{
     .name = "topk-sgd",
-    .sentence = "everybody gathers the largest values of everybody's gradient",
-    .help = {.more = "What is not sent is added to the next gradient, so little is lost, but "
-                     "compression begins only when backward has ended.",
+    .sentence = "every worker gathers the largest values of every worker's gradient",
+    .help = {.more = "Values that are not sent are added to the next gradient, so little is lost, "
+                     "but compression begins only when backward has ended.",
              .paper = "Shi et al., arXiv 1911.08772; Alistarh et al., NeurIPS 2018"},
     .options = {choice("warm-up-densities",
-                       "densities of the first epochs, where above density: 0.015625, "
-                       "0.004 (gaussiank), or from 0.25 by quarters (dgc)",
+                       "densities of the first epochs, if above density: 0.015625, 0.004 "
+                       "(gaussiank), or from 0.25 by quarters (dgc)",
                        "none", {"none", "gaussiank", "dgc"}),
-                or_word(
-                    whole_number("epoch-iterations",
-                                 "iterations of one epoch, where densities warm up; auto: of the "
-                                 "data that are learned, without learn 1",
-                                 "auto", 1, 1e9),
-                    "auto")},
+                or_word(whole_number("epoch-iterations",
+                                     "iterations of one epoch, for warm-up-densities; auto: from "
+                                     "the learned data, or 1 without learn",
+                                     "auto", 1, 1e9),
+                        "auto")},
     .sparsifiers_only = true,
     .exchange = "allgather",
     .defaults = {{"compressor", "topk"}, {"bucket-bytes", "all"}},

@@ -90,7 +90,7 @@ std::vector<Layer> in_backward_order(const Model& model) {
 void check_sums(const Model& model, const std::string& path) {
   const auto check = [&](const char* what, double sum, double most) {
     if (sum > most)
-      refuse_file(path, "its layers have {} {}: allowed are up to {} together", number_text(sum),
+      refuse_file(path, "its layers have {} {}: allowed are up to {} in total", number_text(sum),
                   what, number_text(most));
   };
   if (model.layers.size() > most_layers)

@@ -41,10 +41,10 @@ std::string too_few_runs(const Setup& setup, int runs) {
     return "";
   return fmt::format(
       "{}, because five would take longer than --limit-seconds: chance decides when workers meet, "
-      "{}; repeats = 5 has five",
+      "{}; repeats = 5 makes five",
       runs == 1 ? "one run" : std::to_string(runs) + " runs",
-      runs == 1 ? "which one run sees little of, so its interval is wide"
-                : "and the interval of fewer is wider");
+      runs == 1 ? "and one run shows little of this, so its interval is wide"
+                : "and the interval of fewer runs is wider");
 }
 
 double interval_of_each(double interval, int runs) {

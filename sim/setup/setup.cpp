@@ -75,8 +75,8 @@ std::vector<Warning> shared_hosts(const Scenario& scenario, const Traffic& traff
   const std::string link =
       route.links.empty() ? "links" : "link " + routes.link(route.links[0]).name;
   return {fmt::format(
-      "{} {} no host of its own: what runs on node {} for all of its workers shares host {} and "
-      "its {} with worker {}; give it a host with role = host, or a zone of its own with a router",
+      "{} {} no host of its own: the server or aggregator of node {} shares host {} and its {} "
+      "with worker {}; give the node a host with role = host, or a zone of its own with a router",
       nodes, nodes > 1 ? "nodes have" : "node has", node,
       cluster.rank_hosts[index(workers.front())], link, workers.front())};
 }
@@ -86,11 +86,11 @@ std::vector<Warning> lone_workers(const Scenario& scenario, const Cluster& clust
   if (scenario.workers_per_node || cluster.topology.workers() == 1 ||
       !std::ranges::all_of(cluster.worker_hosts, &std::string::empty, &HostFacts::node))
     return {};
-  return {fmt::format(
-      "no host of this platform has the property `node`, so each of {} workers is a node with a "
-      "network card of its own; workers-per-node = 8 would make eight neighbours one, and 1 says "
-      "that it is meant so",
-      cluster.topology.workers())};
+  return {
+      fmt::format("no host of this platform has the property `node`, so each of {} workers is a "
+                  "node with a network card of its own; workers-per-node = 8 would make one node "
+                  "of eight neighbours, and 1 confirms one worker per node",
+                  cluster.topology.workers())};
 }
 
 std::string adding_source(const Scenario& scenario) {
@@ -152,7 +152,7 @@ std::vector<Warning> surprises_of(const Scenario& scenario, const Model& model,
                                   const ComputeTimes& compute) {
   std::vector<Warning> all;
   if (scenario.learns() && scenario.optimizer.adapts)
-    all.emplace_back("optimizer = adam is timed only: what is learned takes steps of SGD");
+    all.emplace_back("optimizer = adam is timed only: learning takes steps of SGD");
   if (scenario.recompute == Recompute::selective && model.keeps_no_scores())
     all.push_back(fmt::format(
         "recompute = selective spares no memory: model {} keeps no scores of attention (its file "
@@ -271,7 +271,7 @@ std::string exchange_taken(const Setup& setup) {
   const double cycle_s = setup.scenario.fusion.cycle_s;
   if (!setup.tensors.empty() && cycle_s > setup.asked_cycle_s)
     words += fmt::format(
-        "{}a cycle lasts {:.3g} s, as workers take so long to agree on what they have "
+        "{}a cycle lasts {:.3g} s, the time in which workers agree on the tensors they have "
         "(fusion-cycle = {})",
         words.empty() ? "" : "; ", cycle_s, setup.asked_cycle_s);
   return words;

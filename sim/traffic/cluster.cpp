@@ -97,7 +97,8 @@ std::unordered_map<std::string, std::string> hosts_of_nodes(const std::vector<Ho
     if (host.role != "host")
       continue;
     if (host.node.empty())
-      refuse("host " + host.name + ": role = host needs the property `node`: whose it is");
+      refuse("host " + host.name +
+             ": role = host needs the property `node`, the node to which it belongs");
     const auto [other, added] = names.emplace(host.node, host.name);
     if (!added)
       refuse("hosts {} and {}: role = host, both of node {}: allowed is one", other->second,
@@ -146,8 +147,8 @@ void take_named_workers(const ClusterOptions& options, std::vector<HostFacts>& h
     if (std::ranges::none_of(names, [&](const auto& name) { return fits(pattern, name); })) {
       names.resize(std::min(names.size(), std::size_t{1000}));  // bounds the time of the comparison
       refuse(
-          "worker-hosts = {}: no host is called so; allowed are, with * for any characters, names "
-          "such as {}",
+          "worker-hosts = {}: no host has such a name; allowed are names such as {}, with * for "
+          "any characters",
           brief(pattern), listed(nearest(pattern, names, most_named)));
     }
   for (HostFacts& host : hosts)
@@ -205,9 +206,8 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const ClusterOptions& optio
     if (!host.role.empty() && host.role != "worker" && host.role != "server" &&
         host.role != "host" && host.role != "none")
       refuse(
-          "host {}: role = {}: allowed are worker, server, host or none; or the option "
-          "worker-hosts, "
-          "which says whose hosts train",
+          "host {}: role = {}: allowed are worker, server, host or none; or use the option "
+          "worker-hosts, which names the hosts that train",
           host.name, brief(host.role));
     if (host.role != "host" && host.role != "none")
       (host.role == "server" ? servers : workers).push_back(std::move(host));

@@ -30,7 +30,7 @@ std::string table_for(const std::string& device) {
     fitting = {device};
   if (fitting.size() > 1)
     refuse(
-        "several cost tables are about device '{}': say which, device = {} (or in the platform, as "
+        "several cost tables are for device '{}': choose one, device = {} (or in the platform, as "
         "the hosts' property)",
         device, listed(fitting));
   if (fitting.empty())

@@ -265,7 +265,7 @@ Traffic traffic_within(const Traffic& traffic, Among group, const Exchange& exch
     const auto without =
         std::ranges::find(traffic.cluster.workers, std::string(), &HostFacts::site);
     refuse(
-        "host {}: no property `site`: allowed is one for every worker, where those of a site "
+        "host {}: no property `site`: allowed is one for every worker if the workers of a site "
         "average",
         without->name);
   }
