@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t held_out_digits = 360;
-// Where Debian's package dataset-fashion-mnist has it.
+// The folder of Debian's package dataset-fashion-mnist.
 const std::string fashion = "fashion-mnist";
 const fs::path fashion_folder = "/usr/share/datasets/fashion-mnist";
 
@@ -33,8 +33,8 @@ std::string digits_file() {
   return (fs::path(data_root()) / "models/data/digits.csv").string();
 }
 
-// The folder that the user means: there, or beside the configuration file, or Debian's of that
-// name. Of a file, its own.
+// The folder that the user means: the path itself, or the path beside the configuration file, or
+// Debian's folder of that name. For a file, the folder of the file.
 std::optional<fs::path> folder_of(const std::string& word, const std::string& relative_to) {
   std::error_code error;
   for (const fs::path& candidate : {fs::path(word), fs::path(relative_to) / word}) {
@@ -117,10 +117,10 @@ DataNeed need_of_data(const std::string& word, const std::string& relative_to,
   double bytes = 0;
   for (const std::string& file : data_files(word, relative_to)) {
     std::error_code error;
-    constexpr double packed = 4;  // times its size, about, are in a file of gzip's
+    constexpr double packed = 4;  // approximate compression ratio of gzip
     const bool is_packed = file.ends_with(".gz");
     if (is_packed && fs::exists(file.substr(0, file.size() - 3), error))
-      continue;  // which is read instead
+      continue;  // the unpacked file is read instead
     const auto size = fs::is_regular_file(file, error) ? fs::file_size(file, error) : 0;
     bytes += error ? 0 : (is_packed ? packed : 1) * static_cast<double>(size);
   }
@@ -146,24 +146,25 @@ Data load_data(const std::string& word, const std::string& relative_to, const Se
       has_file(folder, {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
                         "data_batch_4.bin", "data_batch_5.bin"});
   if (is_mnist && is_cifar)
-    refuse_file(folder.string(), "files of MNIST and of CIFAR-10: allowed are those of one");
+    refuse_file(folder.string(),
+                "files of both MNIST and CIFAR-10: allowed are the files of one of them");
   if (is_mnist)
     return read_mnist(folder.string());
   if (is_cifar)
     return read_cifar(folder.string());
   refuse_file(folder.string(),
-              "no data: allowed are folders with MNIST's train-images-idx3-ubyte "
-              "and so on, or CIFAR-10's data_batch_1.bin and so on, also with .gz");
+              "no data: allowed are folders with MNIST's files (train-images-idx3-ubyte, ...) or "
+              "CIFAR-10's files (data_batch_1.bin, ...), also with .gz");
 }
 
 void hold_out_validation(Data& data) {
   Samples& train = data.train;
   Samples& held_out = data.held_out;
   if (train.count <= held_out.count)
-    throw std::invalid_argument(fmt::format(
-        "held-out = validation: {} has {} samples to train with and {} held out; allowed are data "
-        "with more to train with",
-        data.source, train.count, held_out.count));
+    throw std::invalid_argument(
+        fmt::format("held-out = validation: {} has {} samples to train with and {} held out; "
+                    "allowed are data with more training samples than held-out ones",
+                    data.source, train.count, held_out.count));
   train.count -= held_out.count;
   const auto values = static_cast<std::ptrdiff_t>(train.count * train.features);
   const auto labels = static_cast<std::ptrdiff_t>(train.count);
@@ -171,8 +172,8 @@ void hold_out_validation(Data& data) {
   held_out.labels.assign(train.labels.begin() + labels, train.labels.end());
   train.values.resize(static_cast<std::size_t>(values));
   train.labels.resize(train.count);
-  data.source += fmt::format("; these are not seen, but the last {} of the others are held out",
-                             held_out.count);
+  data.source += fmt::format(
+      "; those are not seen, and the last {} of the others are held out instead", held_out.count);
 }
 
 }  // namespace syncline

@@ -9,28 +9,29 @@
 
 namespace syncline {
 
-// The settings by which `data = generated` is made.
+// The settings of `data = generated`.
 const std::vector<OwnOption>& generated_options();
 
-// `word` is `digits`, which come with the program; `generated`, by `generated` from the seed alone;
-// `fashion-mnist`, those of Debian's package dataset-fashion-mnist; or the path of a folder, or of
-// a file in it, with MNIST's IDX files or CIFAR-10's binary ones, as they are or packed by gzip,
-// from the working directory or from `relative_to`. Values of digits are 0 to 1; those of other
-// images are standardised: each channel has a mean of 0 and one deviation, with which an image's
-// mean squared length is that of digits. Throws std::invalid_argument or std::runtime_error with
-// one line, which begins with the path where there is one.
+// `word` is `digits`, which come with the program; `generated`, made by `generated` from the seed
+// alone; `fashion-mnist`, in Debian's package dataset-fashion-mnist; or the path of a folder, or of
+// a file in it, with MNIST's IDX files or CIFAR-10's binary files, plain or packed by gzip. Paths
+// count from the working directory or from `relative_to`. Values of digits are 0 to 1. Other images
+// are standardised: each channel has mean 0, and all channels have the standard deviation with
+// which an image's mean squared length equals that of digits. Throws std::invalid_argument or
+// std::runtime_error with one line, which begins with the path if there is one.
 Data load_data(const std::string& word, const std::string& relative_to, const Settings& generated,
                std::uint64_t seed);
 
-// Holds the last of the samples to train with out, as many as were held out, which nobody then
-// sees: what is chosen by them has not seen what is reported. Throws std::invalid_argument where
-// there are not more than that.
+// Uses the last training samples as held-out data, as many as were held out before; the earlier
+// held-out samples are no longer used. So a choice made with these samples has not seen the data of
+// the reported results. Throws std::invalid_argument if there are not more training samples than
+// that.
 void hold_out_validation(Data& data);
 
-// The files that it may read, whether they are there or not.
+// The files that load_data() may read, whether they exist or not.
 std::vector<std::string> data_files(const std::string& word, const std::string& relative_to);
 
-// What loading takes of this machine, by arithmetic, before it is done.
+// Memory and time that loading needs on this machine, computed before loading.
 struct DataNeed {
   double memory_bytes = 0;
   double seconds = 0;  // of one core
@@ -41,9 +42,9 @@ DataNeed need_of_data(const std::string& word, const std::string& relative_to,
                       const Settings& generated);
 DataNeed need_of_generated(const Settings&);  // likewise
 
-// Each of its file formats.
+// Readers of the file formats.
 Data read_digits(const std::string& path);   // our CSV: models/data/digits.csv
-Data read_mnist(const std::string& folder);  // IDX: also Fashion-MNIST and others like it
+Data read_mnist(const std::string& folder);  // IDX: also Fashion-MNIST and similar data
 Data read_cifar(const std::string& folder);  // CIFAR-10's binary version
 Data generate_data(const Settings&, std::uint64_t seed);
 

@@ -14,7 +14,7 @@
 namespace syncline {
 namespace {
 
-// A date as in 2026-11-25.
+// True for a date such as 2026-11-25.
 bool is_date(const std::string& text) {
   const std::vector<std::string> parts = split(text, '-');
   constexpr std::size_t digits[] = {4, 2, 2};
@@ -28,7 +28,7 @@ bool is_date(const std::string& text) {
 }
 
 void check(const Device& device) {
-  double least = 0;  // in the order of fewer and fewer bits
+  double least = 0;  // arithmetic is in the order of fewer bits
   for (const auto& [arithmetic, peak] : device.peak_flops) {
     if (peak < least)
       refuse("{} = {}: allowed is the peak of more bits, {}, or more", name_of(arithmetic),

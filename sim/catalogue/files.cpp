@@ -12,7 +12,8 @@ namespace fs = std::filesystem;
 
 std::string data_root() {
   const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
-  // In a build folder of the checkout, or in <prefix>/bin of an installation; tests are one deeper.
+  // The data are above a build folder of the checkout, or at <prefix>/share for <prefix>/bin; tests
+  // are one folder deeper.
   for (const fs::path& root : {program / "../..", program / "../share/syncline",
                                program / "../../..", fs::path(SYNCLINE_SOURCE_DIR)})
     if (fs::exists(root / "models/throughput.csv"))

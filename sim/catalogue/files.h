@@ -1,5 +1,5 @@
-// Models, platforms and cost tables are found by path, or by name in the data folders that come
-// with the program, from any working directory and after `cmake --install`.
+// Finds models, platforms and cost tables: by path, or by name in the data folders that come with
+// the program, from any working directory and after `cmake --install`.
 #pragma once
 
 #include <optional>
@@ -12,18 +12,19 @@ namespace syncline {
 // Throws std::runtime_error if the program cannot find its data.
 std::string data_root();
 
-// A path as it is written, or what came with the program, where it begins with experiments/ and is
-// not there: what help and the README name works from anywhere, and installed.
+// Returns a path as written. If it begins with experiments/ and does not exist, returns the path of
+// the file that came with the program, so that the paths in help and README work from anywhere,
+// also after installation.
 std::string with_shipped(const std::string& path);
 
 // `value` as a path, from the working directory or from `relative_to` (the folder of the
-// configuration file that has it); or as the stem of a file in `folder` of data_root(). Throws
-// std::runtime_error that lists the names that exist.
+// configuration file that contains the value); or as the stem of a file in `folder` of data_root().
+// Throws std::runtime_error that lists the existing names.
 std::string find_file(const std::string& kind, const std::string& folder,
                       const std::string& extension, const std::string& value,
                       const std::string& relative_to);
 
-// The same; none: there is no such file.
+// Like find_file(); none: there is no such file.
 std::optional<std::string> existing_file(const std::string& folder, const std::string& extension,
                                          const std::string& value, const std::string& relative_to);
 

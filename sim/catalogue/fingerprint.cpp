@@ -16,9 +16,9 @@ void add(std::uint64_t& hash, std::string_view text) {
     hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
 }
 
-// With its length: what moves from the end of a file to the next one's beginning is a change. Only
-// regular files: reading a pipe would wait for ever, and one with a hole of terabytes for hours.
-// What is read of this many bytes takes seconds.
+// Also hashes the length, so that moving bytes from the end of one file to the beginning of the
+// next changes the hash. Accepts only regular files of limited size: reading a pipe would wait
+// forever, and a file with a hole of terabytes would take hours. Reading the limit takes seconds.
 bool add_file(std::uint64_t& hash, const fs::path& path) {
   constexpr std::uintmax_t most_bytes = 4'000'000'000;
   std::error_code error;

@@ -49,7 +49,7 @@ Framework framework_called(const std::string& text) {
       dash == std::string::npos ? std::nullopt : version_of(text.substr(dash + 1));
   Framework found{.name = asked ? text.substr(0, dash) : text, .from = {}, .defaults = {}};
   std::vector<std::string> names;
-  std::string first;  // version of this framework that is known
+  std::string first;  // the first known version of this framework
   Version newest;
   csv.for_each_row([&](const Csv::Row& row) {
     const std::vector<std::string>& fields = row.fields;
@@ -77,7 +77,7 @@ Framework framework_called(const std::string& text) {
         brief(text), listed(nearest(found.name, names)), names.front(),
         csv.rows.front().fields[from]);
   if (found.defaults.empty())
-    refuse("framework = {}: what {} did before {} is not known; allowed is {} or later",
+    refuse("framework = {}: the defaults of {} before {} are not known; allowed is {} or later",
            brief(text), found.name, first, first);
   return found;
 }

@@ -1,4 +1,4 @@
-// What software of training does unless its user says otherwise: platforms/frameworks.csv.
+// Defaults of training software: platforms/frameworks.csv.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace syncline {
 
-// Of "none", a name, or NAME-VERSION: of the newest version, unless one is named. Throws
-// std::invalid_argument that lists the names there are, or the first version that is known.
+// The framework for "none", a name, or NAME-VERSION. A name alone means its newest version. Throws
+// std::invalid_argument that lists the existing names, or the first known version.
 Framework framework_called(const std::string& text);
 
 }  // namespace syncline

@@ -1,5 +1,6 @@
-// Classes that are normal around centres of their own, which are normal too: how many samples, of
-// how many features, and how much the classes overlap can all be chosen.
+// Generated data: classes that are normally distributed around their centres. The centres are drawn
+// from a normal distribution, too. The number of samples and features, and the overlap of classes,
+// can be chosen.
 #include <cmath>
 #include <fmt/format.h>
 
@@ -10,12 +11,12 @@
 namespace syncline {
 namespace {
 
-constexpr std::uint32_t centre_draws = 0x20000000;  // as no compressor and no problem has them
+constexpr std::uint32_t centre_draws = 0x20000000;  // no compressor and no problem draws with these
 constexpr std::uint32_t sample_draws = 0x20000001;
 constexpr double most_values = 1u << 30;
-constexpr double mean_square_length = 16;  // about that of the digits: the same rates suit them
+constexpr double mean_square_length = 16;  // about the digits': the same rates suit them
 
-// `features` normal numbers, the i-th such vector.
+// The i-th vector of `features` normal numbers.
 std::vector<double> normal_vector(const Draw& draw, std::size_t i, std::size_t features) {
   std::vector<double> vector(features);
   const std::uint64_t groups = (features + 3) / 4;
@@ -27,7 +28,7 @@ std::vector<double> normal_vector(const Draw& draw, std::size_t i, std::size_t f
   return vector;
 }
 
-// Centres around zero whose mean square distance from one another, over all pairs, is 4.
+// Centres around zero with a mean square distance of 4 over all pairs.
 std::vector<std::vector<double>> centres_of(std::size_t classes, std::size_t features,
                                             std::uint64_t seed) {
   std::vector<std::vector<double>> centres;
@@ -43,7 +44,7 @@ std::vector<std::vector<double>> centres_of(std::size_t classes, std::size_t fea
       centre[k] -= mean[k];
       squares += centre[k] * centre[k];
     }
-  // The mean square distance of pairs is 2 / (classes - 1) times that.
+  // The mean square distance of pairs is 2 / (classes - 1) times this sum.
   const double scale = std::sqrt(2 * (static_cast<double>(classes) - 1) / squares);
   for (std::vector<double>& centre : centres)
     for (double& value : centre)
@@ -55,14 +56,14 @@ std::vector<std::vector<double>> centres_of(std::size_t classes, std::size_t fea
 
 const std::vector<OwnOption>& generated_options() {
   static const std::vector<OwnOption> parameters{
-      whole_number("samples", "data = generated: how many samples, of which a fifth are held out",
+      whole_number("samples", "data = generated: number of samples; a fifth of them are held out",
                    "10000", 10, 1e8),
-      whole_number("features", "data = generated: values of a sample", "64", 1, 1e6),
-      whole_number("classes", "data = generated: how many classes there are", "10", 2, 10000),
+      whole_number("features", "data = generated: number of values of a sample", "64", 1, 1e6),
+      whole_number("classes", "data = generated: number of classes", "10", 2, 10000),
       number("difficulty",
-             "data = generated: standard deviation of the noise over half of the distance of "
-             "two classes' centres, so that the best that can be done with two classes errs as "
-             "often as a normal number exceeds 1 / difficulty",
+             "data = generated: standard deviation of the noise, relative to half the distance "
+             "between the centres of two classes; the best classifier of two classes errs with the "
+             "probability that a normal number exceeds 1 / difficulty",
              "0.4", 0, 1000)};
   return parameters;
 }
@@ -83,7 +84,7 @@ Sizes sizes_of(const Settings& settings) {
     refuse("data = generated: samples * features = {}: allowed are up to 2^30",
            number_text(settings.number("samples") * settings.number("features")));
   if (sizes.classes > sizes.held_out)
-    refuse("data = generated: classes = {}: allowed are as many as samples that are held out, {}",
+    refuse("data = generated: classes = {}: allowed are up to {}, the number of held-out samples",
            sizes.classes, sizes.held_out);
   return sizes;
 }

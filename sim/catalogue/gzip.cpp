@@ -13,17 +13,17 @@ namespace {
 
 constexpr unsigned longest_code = 15;
 
-// What is wrong with the bytes; unpacked() says of which file.
+// Reports damaged bytes; unpacked() adds the file's name.
 [[noreturn]] void fail_unpacking(const char* what) {
   throw std::invalid_argument(what);
 }
 
-// PackedBits from the front, the least significant of a byte first.
+// Bits from the front, the least significant bit of a byte first.
 class PackedBits {
  public:
   explicit PackedBits(std::string_view bytes) : bytes_(bytes) {}
 
-  // The next `count`, at most 16; what is behind the end counts as 0.
+  // The next `count` bits, at most 16; bits behind the end are 0.
   std::uint32_t next(unsigned count) {
     while (held_ < count && at_ < bytes_.size()) {
       bits_ |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[at_++])) << held_;
@@ -63,8 +63,8 @@ class PackedBits {
   unsigned held_ = 0;
 };
 
-// Huffman codes, by the lengths of their symbols' codes: a table of all that the next 15 bits can
-// be.
+// Huffman codes, made from the lengths of their symbols' codes: a table for all values of the next
+// 15 bits.
 class Codes {
  public:
   explicit Codes(const std::vector<unsigned>& lengths) : table_(1u << longest_code) {
@@ -76,7 +76,7 @@ class Codes {
       code = (code + first[length]) << 1;
       first[length] = code;
       if (code + static_cast<unsigned>(std::ranges::count(lengths, length)) > 1u << length)
-        fail_unpacking("its codes are no codes");
+        fail_unpacking("its Huffman codes are invalid");
     }
     for (std::size_t symbol = 0; symbol < lengths.size(); ++symbol)
       if (const unsigned length = lengths[symbol]; length > 0)
@@ -88,7 +88,7 @@ class Codes {
   unsigned symbol(PackedBits& bits) const {
     const unsigned entry = table_[bits.next(longest_code)];
     if (entry == 0)
-      fail_unpacking("a code in it means nothing");
+      fail_unpacking("it contains an invalid code");
     bits.skip(entry & 15);
     return entry >> 4;
   }
@@ -132,7 +132,7 @@ BlockCodes own_codes(PackedBits& bits) {
   while (lengths.size() < literals + distances) {
     const unsigned symbol = codes.symbol(bits);
     if (symbol == 16 && lengths.empty())
-      fail_unpacking("it repeats a length before the first");
+      fail_unpacking("it repeats a code length before the first one");
     const unsigned times = symbol == 16   ? 3 + bits.take(2)
                            : symbol == 17 ? 3 + bits.take(3)
                            : symbol == 18 ? 11 + bits.take(7)
@@ -140,7 +140,7 @@ BlockCodes own_codes(PackedBits& bits) {
     lengths.insert(lengths.end(), times, symbol < 16 ? symbol : symbol == 16 ? lengths.back() : 0);
   }
   if (lengths.size() > literals + distances)
-    fail_unpacking("its codes are no codes");
+    fail_unpacking("its Huffman codes are invalid");
   const auto middle = lengths.begin() + literals;
   return {Codes({lengths.begin(), middle}), Codes({middle, lengths.end()})};
 }
@@ -153,37 +153,37 @@ void copy_back(PackedBits& bits, const BlockCodes& codes, unsigned symbol, std::
                                                2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
   constexpr unsigned first = 257;
   if (symbol - first >= lengths.size())
-    fail_unpacking("a code in it means nothing");
+    fail_unpacking("it contains an invalid code");
   const unsigned length = lengths[symbol - first] + bits.take(more_bits[symbol - first]);
   const unsigned far = codes.distances.symbol(bits);
   if (far >= 30)
-    fail_unpacking("a code in it means nothing");
+    fail_unpacking("it contains an invalid code");
   const unsigned more = far < 2 ? 0 : far / 2 - 1;
   const std::size_t distance = far < 2 ? far + 1 : ((2 + far % 2) << more) + 1 + bits.take(more);
   if (distance > text.size())
-    fail_unpacking("it repeats what is before its beginning");
+    fail_unpacking("it refers to bytes before its beginning");
   for (unsigned i = 0; i < length; ++i)
     text += text[text.size() - distance];
 }
 
-// Appends what is packed in the blocks.
+// Appends the unpacked contents of all blocks.
 void inflate(PackedBits& bits, std::size_t most_bytes, std::string& text) {
   const auto check_size = [&](std::size_t more) {
     if (text.size() + more > most_bytes)
       throw std::invalid_argument(
-          fmt::format("it holds more than {} bytes: allowed are as many", most_bytes));
+          fmt::format("it unpacks to more than {} bytes, which is the limit", most_bytes));
   };
   for (bool last = false; !last;) {
     last = bits.take(1) == 1;
     const unsigned kind = bits.take(2);
     if (kind == 3)
-      fail_unpacking("a block in it is of no kind");
+      fail_unpacking("it contains a block of an unknown kind");
     if (kind == 0) {
       const std::string_view sizes = bits.take_bytes(4);
       const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sizes[i]); };
       const std::size_t size = byte(0) | byte(1) << 8;
       if ((size ^ (byte(2) | byte(3) << 8)) != 0xffff)
-        fail_unpacking("the size of a block in it is none");
+        fail_unpacking("it contains a block with an invalid size");
       check_size(size);
       text += bits.take_bytes(size);
       continue;
@@ -220,7 +220,7 @@ std::uint32_t check_sum(std::string_view text) {
 void skip_header(PackedBits& bits) {
   const std::string_view head = bits.take_bytes(10);
   if (!head.starts_with("\x1f\x8b\x08"))
-    fail_unpacking("it does not begin as gzip's files do");
+    fail_unpacking("it does not begin like a gzip file");
   const auto flags = static_cast<unsigned char>(head[3]);
   constexpr unsigned sum = 2, extra = 4, name = 8, comment = 16;
   if ((flags & extra) != 0) {
@@ -240,19 +240,19 @@ void skip_header(PackedBits& bits) {
 std::string unpacked(const std::string& path, std::string_view packed, std::size_t most_bytes) {
   std::string text;
   try {
-    for (PackedBits bits(packed); !bits.rest().empty();) {  // members one after the other
+    for (PackedBits bits(packed); !bits.rest().empty();) {  // a file may have several members
       skip_header(bits);
       const std::size_t begin = text.size();
       inflate(bits, most_bytes, text);
       bits.take_bytes(0);
       const std::uint32_t low = bits.take(16);
       const std::uint32_t sum = bits.take(16) << 16 | low;
-      bits.take_bytes(4);  // its size, which the sum covers
+      bits.take_bytes(4);  // the size, which the sum covers
       if (check_sum(std::string_view(text).substr(begin)) != sum)
-        fail_unpacking("its check sum is another");
+        fail_unpacking("its check sum is wrong");
     }
   } catch (const std::invalid_argument& error) {
-    refuse_file(path, "no whole file of gzip's: {}", error.what());
+    refuse_file(path, "not a complete gzip file: {}", error.what());
   }
   return text;
 }

@@ -1,5 +1,5 @@
-// Images as others keep them: MNIST's IDX (LeCun, Cortes, Burges), and the binary version of
-// CIFAR-10 (Krizhevsky).
+// Image files: MNIST's IDX (LeCun, Cortes, Burges), and the binary version of CIFAR-10
+// (Krizhevsky).
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr int classes = 10;
 constexpr std::size_t most_image_bytes = 1'000'000'000;  // twenty times MNIST's largest file
 constexpr std::uint32_t most_side = 4096;
-constexpr double squared_length = 15;  // of an image, in the mean: that of data = digits
+constexpr double squared_length = 15;  // of an image, on average: as in data = digits
 
 void append_pixels(std::vector<float>& values, std::string_view bytes) {
   for (const char byte : bytes)
@@ -34,7 +34,7 @@ int label_of(const std::string& path, char byte, std::size_t sample) {
   return label;
 }
 
-// A file as it is, or as gzip has packed it; empty: neither is there.
+// The path of a file, or of the same file packed by gzip; empty: neither exists.
 std::string whole_or_packed(const fs::path& path) {
   std::error_code error;
   for (const char* ending : {"", ".gz"})
@@ -55,10 +55,11 @@ std::string idx_file(const fs::path& folder, const std::string& name, const std:
     if (!path.empty())
       return path;
   }
-  refuse_file(folder.string(), "no {}-{}, which MNIST has beside the others", name, ending);
+  refuse_file(folder.string(), "no {}-{}, which belongs to MNIST's files", name, ending);
 }
 
-// An IDX file of bytes: a magic number, the sizes, most significant byte first, and the values.
+// An IDX file of bytes: a magic number, the sizes with the most significant byte first, and the
+// values.
 struct Idx {
   std::string path;
   std::string bytes;
@@ -133,7 +134,7 @@ void append_cifar(const std::string& path, Samples& samples) {
   }
 }
 
-// Runs over all values of a channel.
+// Applies `run` to all values of a channel.
 template <typename Run>
 void each_of_channel(Samples& samples, int channel, Run run) {
   const std::size_t pixels = samples.features / static_cast<std::size_t>(samples.channels);
@@ -145,10 +146,10 @@ void each_of_channel(Samples& samples, int channel, Run run) {
   }
 }
 
-// Each channel gets a mean of 0 and one deviation, by the images that are trained on, as is usual;
-// and that deviation is such that the default learning rates, found on digits, fit images of any
-// size: the largest stable rate goes as one over the squared length (LeCun et al. 1998, "Efficient
-// BackProp").
+// Gives each channel a mean of 0 and the same standard deviation over the training images, as is
+// usual. The deviation is chosen so that the default learning rates, found on digits, fit images of
+// any size: the largest stable rate is proportional to one over the squared length (LeCun et al.
+// 1998, "Efficient BackProp").
 void standardise(Data& data) {
   for (int channel = 0; channel < data.train.channels; ++channel) {
     const double count = static_cast<double>(data.train.values.size()) / data.train.channels;
@@ -159,7 +160,7 @@ void standardise(Data& data) {
       squares += (double{value} - mean) * (double{value} - mean);
     });
     const double wanted = std::sqrt(squared_length / static_cast<double>(data.train.features));
-    // Of a channel that is one colour everywhere nothing can be learned.
+    // Nothing can be learned from a channel that has one value everywhere.
     const double scale = squares > 0 ? wanted / std::sqrt(squares / count) : 0;
     for (Samples* samples : {&data.train, &data.held_out})
       each_of_channel(*samples, channel, [&](float& value) {
@@ -180,9 +181,10 @@ Data read_mnist(const std::string& folder) {
             .train = idx_samples(folder, "train"),
             .held_out = idx_samples(folder, "t10k")};
   if (data.train.height != data.held_out.height || data.train.width != data.held_out.width)
-    refuse_file(folder,
-                "images to train with of {}x{} pixels, and held out of {}x{}: allowed is one size",
-                data.train.height, data.train.width, data.held_out.height, data.held_out.width);
+    refuse_file(
+        folder,
+        "training images of {}x{} pixels, but held-out images of {}x{}: allowed is one size",
+        data.train.height, data.train.width, data.held_out.height, data.held_out.width);
   standardise(data);
   data.source = source_of("IDX files", folder, data);
   return data;

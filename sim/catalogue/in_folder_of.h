@@ -1,4 +1,5 @@
-// SimGrid looks for a platform's profiles in the working folder first.
+// Makes a file's folder the working folder, because SimGrid looks for a platform's profiles there
+// first.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +8,8 @@
 
 namespace syncline {
 
-// While it exists, relative paths count from this file's folder: in the working folder, a file of
-// the same name is another one.
+// While this object exists, relative paths count from the folder of `path`. So a file of the same
+// name in the former working folder is not read instead.
 class InFolderOf {
  public:
   explicit InFolderOf(const std::string& path) : before_(std::filesystem::current_path()) {

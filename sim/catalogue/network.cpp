@@ -7,14 +7,15 @@
 namespace syncline {
 
 const std::vector<Network>& networks() {
-  // `exact` switches the TCP window (TCP-gamma) off: it would limit the rate of long routes. A huge
-  // one does that in every version of SimGrid; 0 means no window only since 3.34, and before lets a
-  // flow exceed its link.
+  // `exact` switches the TCP window (TCP-gamma) off, because a window would limit the rate of long
+  // routes. A huge window does this in every version of SimGrid. The value 0 means no window only
+  // since 3.34; before that, it lets a flow exceed its link.
   static const std::vector<Network> all{
       {"exact",
        "latency + bytes / bandwidth, flows that meet share equally: right for RDMA, NVLink and "
        "PCIe",
-       "A message alone takes what arithmetic says, so closed forms can be checked by hand",
+       "The time of a message alone follows from arithmetic, so closed forms can be checked by "
+       "hand",
        "",
        {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:1e18",
         "network/latency-factor:0"},
@@ -54,8 +55,8 @@ const std::vector<Network>& networks() {
         {"weight-S", "20537"},
         {"crosstraffic", "1"}}},
       {"ib",
-       "SimGrid's InfiniBand (SMPI): factors by a message's size, slower where messages meet at a "
-       "host; step by step only, and closed forms leave all that out",
+       "SimGrid's InfiniBand (SMPI): factors by message size, slower where messages meet at a "
+       "host; step by step only, and closed forms ignore both",
        "It works with SimGrid 3.32 only",
        "Vienne 2010; SMPI",
        {"network/model:IB"},

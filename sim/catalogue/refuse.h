@@ -1,4 +1,4 @@
-// How what a user gets wrong is refused: in one line, made as libfmt makes text.
+// Refuses a user's mistakes with a message of one line, formatted by libfmt.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 namespace syncline {
 
-// Throws std::invalid_argument: whoever knows the file or the option says where.
+// Throws std::invalid_argument; a caller that knows the file or the option adds it.
 [[noreturn]] inline void refuse(const std::string& what) {
   throw std::invalid_argument(what);
 }

@@ -15,13 +15,13 @@ namespace {
 
 constexpr const char* option = "server-overhead";
 
-// E^(1/k) of an exponential E has the mean gamma(1 + 1/k); this is 1 + its squared coefficient of
-// variation.
+// 1 + the squared coefficient of variation of E^(1/k), where E is exponential; its mean is gamma(1
+// + 1/k).
 double second_moment(double k) {
   return std::exp(std::lgamma(1 + 2 / k) - 2 * std::lgamma(1 + 1 / k));
 }
 
-// 0 is what none says.
+// 0 stands for `none`.
 const OwnOption overhead{.name = option, .minimum = 1e-12, .maximum = 1};
 
 }  // namespace
@@ -30,7 +30,7 @@ double service_shape(double coefficient) {
   if (coefficient == 0)
     return 0;
   double low = 0.5;
-  double high = 1e3;  // the larger k, the less it varies
+  double high = 1e3;  // a larger k means less variation
   while (high - low > 1e-9 * high) {
     const double k = (low + high) / 2;
     (second_moment(k) > 1 + coefficient * coefficient ? low : high) = k;
@@ -77,7 +77,7 @@ ServerSoftware server_software(const std::string& text) {
   });
   if (found.overhead_s == 0)
     refuse("{} = {}: {}; allowed are none, the seconds of one core, {}", option, brief(text),
-           is_known ? "nobody has measured what it takes per tensor" : "there is no such software",
+           is_known ? "its time per tensor has not been measured" : "there is no such software",
            listed(measured));
   return found;
 }

@@ -23,7 +23,7 @@
 namespace syncline {
 namespace {
 
-// All workers at once.
+// One object for all workers.
 class AllWorkers final : public PeersWorker {
  public:
   explicit AllWorkers(const Setup& setup)
@@ -67,7 +67,7 @@ class AllWorkers final : public PeersWorker {
       end_s = std::max(end_s, now_s);
     if (setup_.within && seconds_shared(over_all_.collective, within_.collective, setup_.buckets,
                                         routes_) > 0.01 * end_s)
-      refuse_analytic("averages in groups move beside those over all, and share links");
+      refuse_analytic("averages in groups move beside averages over all workers, and share links");
     finish_trace(
         setup_, setup_.buckets, length_, routes_, [this](const auto& sent) { for_each_pair(sent); },
         end_s, trace_);
@@ -160,20 +160,20 @@ class AllWorkers final : public PeersWorker {
  private:
   struct Arrived {
     int bucket = 0;
-    int iteration = 0;  // that started it
+    int iteration = 0;  // that started the average
     double decompress_s = 0;
     std::vector<double> end_s;  // by group
   };
-  // Averages that have been started, in order, and which of them each worker has read.
+  // The averages started so far, in order, and how many of them each worker has read.
   struct Averages {
     Collective collective = {};
     std::vector<Arrived> arrived = {};
     std::vector<std::size_t> next = {};
-    std::vector<double> read_s = {};  // beside the compute stream, so far
+    std::vector<double> read_s = {};  // all arrived, or decompressed, by then
   };
 
-  // About what the shortest run takes. Of a million workers rows have gigabytes, which the system
-  // gives in large pages in half the time.
+  // Reserves the rows of the shortest run. For a million workers the rows take gigabytes, which the
+  // system provides in half the time as large pages.
   void reserve_rows() {
     const int of_collective =
         1 + (times_.have_tails() ? 1 : 0) + (setup_.traffic.compression.on() ? 2 : 0);
@@ -182,7 +182,7 @@ class AllWorkers final : public PeersWorker {
     use_large_pages(trace_.rows.data(), trace_.rows.capacity() * sizeof(Row));
   }
 
-  // What each rank has sent each other one.
+  // Calls `sent` with the bytes that each rank has sent to each other rank.
   void for_each_pair(const std::function<void(int from, int to, double bytes)>& sent) const {
     for (int rank = 0; rank < static_cast<int>(setup_.traffic.cluster.rank_hosts.size()); ++rank) {
       std::map<int, double> bytes_to;
@@ -240,7 +240,7 @@ class AllWorkers final : public PeersWorker {
     now_s_[worker] = moment_s;
   }
 
-  // Beside collectives that move bytes it takes longer.
+  // Computation takes longer while collectives move bytes.
   double end_of_computing(std::size_t worker, double seconds) {
     const double slow = 1 + setup_.scenario.slowdown_beside_collectives();
     double moment_s = now_s_[worker];
@@ -281,8 +281,8 @@ class AllWorkers final : public PeersWorker {
     stepped_ = true;
   }
 
-  // Until all of these have arrived and been read. Meanwhile it reads averages over all, for which
-  // it may not have been asked; in groups nothing is compressed.
+  // Waits until all of `averages` have arrived and been read. Meanwhile the worker also reads
+  // averages over all workers; in groups nothing is compressed.
   void finish_on_only_core(Averages& averages, std::size_t worker) {
     double& arrived_s = averages.read_s[worker];
     for (; averages.next[worker] < averages.arrived.size() && &averages != &over_all_;
@@ -305,7 +305,7 @@ class AllWorkers final : public PeersWorker {
     wait_until(arrived_s, worker);
   }
 
-  // On a second core what has arrived by then is read before what is made later.
+  // On a second core: reads averages that have arrived by `by_s`, before any later work.
   void read_arrived(Averages& averages, std::size_t worker,
                     double by_s = std::numeric_limits<double>::infinity()) {
     for (std::size_t& i = averages.next[worker]; i < averages.arrived.size(); ++i) {
@@ -365,7 +365,7 @@ class AllWorkers final : public PeersWorker {
       row.bytes_received = moves.received[worker];
       add_row(row, times.begin_s[group], times.free_s[group]);
       row.bytes_sent = row.bytes_received = 0;
-      row.stage += 2;  // what later stages of a pipeline do beside the next bucket
+      row.stage += 2;  // later stages of a pipeline, during the next bucket
       if (times.end_s[group] > times.free_s[group])
         add_row(row, times.tail_s[group], times.end_s[group]);
       last_end_s_ = std::max(last_end_s_, times.end_s[group]);
@@ -378,14 +378,14 @@ class AllWorkers final : public PeersWorker {
   CollectiveTimes times_;
   Length length_;
   Trace trace_;
-  Lane all_, groups_;  // two streams: of all and of shards; in groups and between groups of shards
+  Lane all_, groups_;  // streams: over all and shards; in groups and across groups
   Averages over_all_, within_;
   Collective gather_, scatter_, across_;
   std::vector<double> now_s_, slowdown_, second_core_s_;  // by worker
-  std::vector<std::array<std::size_t, 2>> looked_;        // of both lanes
+  std::vector<std::array<std::size_t, 2>> looked_;        // position in both lanes
   std::vector<std::vector<double>> gathered_s_;           // by unit and worker
   std::vector<std::pair<int, Among>> deferred_;           // averages, with overlap = off
-  double last_end_s_ = 0;                                 // of a collective
+  double last_end_s_ = 0;                                 // end of the last collective
   int iteration_ = -1;
   bool stepped_ = false, over_ = false;
 };

@@ -1,4 +1,4 @@
-// `fidelity = analytic`: a run by arithmetic, without messages.
+// `fidelity = analytic`: evaluates a run by arithmetic, without messages.
 #pragma once
 
 #include "sim/setup/setup.h"
@@ -6,9 +6,10 @@
 
 namespace syncline {
 
-// Calls the schedule's function once, for all workers together: each verb takes every worker on by
-// what it costs it, and a collective begins when the last of its workers has come. It takes what
-// exchange_time() says. Throws as require_arithmetic, and what the schedule throws.
+// Calls the schedule's function once, for all workers together. Each verb advances every worker's
+// clock by the verb's cost. A collective begins when the last of its workers has reached it, and
+// takes the time of exchange_time(). Throws the exceptions of require_arithmetic() and of the
+// schedule.
 Trace by_arithmetic(const Setup& setup);
 
 }  // namespace syncline

@@ -7,7 +7,7 @@
 namespace syncline {
 namespace {
 
-// Whether every bucket is averaged over all once in a round of several iterations.
+// True if every bucket is averaged over all workers once in a round of several iterations.
 bool averages_once(const Setup& setup, const Round& round) {
   const std::size_t buckets = setup.buckets.size();
   return setup.traffic.round > 1 &&
@@ -15,7 +15,8 @@ bool averages_once(const Setup& setup, const Round& round) {
              std::vector<int>(buckets, round.iterations / setup.traffic.round);
 }
 
-// Of the iteration that does so and waits for that: the average may go on in the next ones.
+// Seconds of the iteration that averages and waits for the average. In other iterations the average
+// may still be under way.
 double averaging_s(const Setup& setup, const Averaging& known) {
   const ComputeTimes& compute = setup.compute;
   const int slowest = slowest_worker(setup);

@@ -1,5 +1,5 @@
-// What can be said of a scenario's iterations before anything is simulated, where workers wait for
-// all others: `explain` prints it.
+// What is known of a scenario's iterations without simulation, where workers wait for all others.
+// `explain` prints this.
 #pragma once
 
 #include <optional>
@@ -10,21 +10,22 @@
 namespace syncline {
 
 struct Averaging {
-  // All buckets once, one following the other as early as it can; with shards, all collectives of
-  // an iteration.
+  // All buckets once, each as early as possible after the one before; with shards, all collectives
+  // of an iteration.
   ExchangeTime exchange;
-  ExchangeTime in_group;  // of all buckets in a group
+  ExchangeTime in_group;  // of all buckets, in a group
   ShardSums shards;
-  // Of the iteration of a round that averages over all, which waits for it, or, where a round has
-  // several such, in their mean; and, with overlap, of one in the mean of a round.
-  // None: what workers do differs from round to round.
+  // without_overlap_s: the iteration of a round that averages over all workers and waits for the
+  // average; the mean of these iterations if a round has several. iteration_s, with overlap: the
+  // mean iteration of a round. None: the rounds differ in what workers do.
   std::optional<double> without_overlap_s;
   std::optional<double> iteration_s;
-  std::optional<BreakEven> even;            // where something compresses
-  std::optional<double> dense_iteration_s;  // of its rival
+  std::optional<BreakEven> even;            // none: nothing compresses
+  std::optional<double> dense_iteration_s;  // of the dense rival
 };
 
-// None: servers decide what workers do, or the platform's profiles change what an exchange takes.
+// None if servers decide what workers do, or if the platform's profiles change the times of
+// exchanges.
 std::optional<Averaging> averaging(const Setup& setup, Routes& routes);
 
 }  // namespace syncline

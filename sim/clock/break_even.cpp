@@ -10,12 +10,13 @@ namespace syncline {
 
 namespace {
 
-constexpr double lowest = 1e-9;  // looked at, as multiples of the scenario's bandwidth
+constexpr double lowest = 1e-9;  // search range, in multiples of the scenario's bandwidth
 constexpr double highest = 1e9;
-constexpr int many_looks = 1800;  // a hundred per decade: both limits of a range are found
-constexpr int few_looks = 72;     // where each is of all exchanges anew
+constexpr int many_looks = 1800;  // a hundred per decade: finds both limits of a range
+constexpr int few_looks = 72;     // used where each look evaluates all exchanges anew
 
-// `extra_s`: compressed minus dense seconds at a multiple of the bandwidth, negative in the ranges.
+// `extra_s`: compressed minus dense seconds at a multiple of the bandwidth; negative within the
+// ranges.
 template <class ExtraSeconds>
 std::vector<BandwidthRange> ranges_below_zero(ExtraSeconds extra_s, int looks, double nearness) {
   const auto crossing = [&](double low, double high, bool pays_low) {
@@ -43,9 +44,9 @@ std::vector<BandwidthRange> ranges_below_zero(ExtraSeconds extra_s, int looks, d
   return ranges;
 }
 
-// A limit at which compressed - dense seconds are zero, near one that came from exchanges as long
-// as they are at the scenario's own bandwidth. Bisects by factors, to half a per cent; 0 if there
-// is none within a factor of four.
+// Searches near `first` for a limit at which compressed and dense seconds are equal. `first` is the
+// limit for exchange times at the scenario's own bandwidth. Bisects by factors, to half a per cent;
+// returns 0 if there is no limit within a factor of four.
 template <class ExtraSeconds>
 double limit_near(double first, ExtraSeconds extra_s) {
   const double sign = extra_s(first);
@@ -62,7 +63,7 @@ double limit_near(double first, ExtraSeconds extra_s) {
   return 0;
 }
 
-// Whether work inside the exchanges of several buckets begins at moments of each rank's own.
+// True if work inside the exchanges of several buckets begins at a different time on each rank.
 bool drift_apart(const std::vector<ExchangeTime>& buckets) {
   return std::ranges::any_of(buckets, [&](const ExchangeTime& bucket) {
     return bucket.about ||
@@ -71,7 +72,7 @@ bool drift_apart(const std::vector<ExchangeTime>& buckets) {
   });
 }
 
-// A scenario whose averages over all may take other times.
+// Evaluates a scenario with other times for its averages over all workers.
 struct Averages {
   const Setup& setup;
   const Round& round;
@@ -87,8 +88,8 @@ struct Averages {
   }
 };
 
-// Its seconds, or less: where ranks come to an exchange at times of their own, work inside
-// all but the last one may be hidden behind the next.
+// The scenario's seconds or less: if ranks reach an exchange at different times, the work inside
+// all exchanges but the last may be hidden behind the next exchange.
 double least_seconds(const Averages& averages, std::vector<ExchangeTime> buckets) {
   for (std::size_t i = 0; i + 1 < buckets.size(); ++i) {
     buckets[i].between_s = 0;
@@ -104,13 +105,13 @@ double alone_s(const std::vector<ExchangeTime>& buckets) {
   return seconds;
 }
 
-// Of one scenario and its rival, exchanges as long as they are at these bandwidths.
+// Exchange times of a scenario and its rival, evaluated at given bandwidths.
 class BothTimes {
  public:
   BothTimes(const Setup& setup, Routes& routes, const Traffic& rival)
       : setup_(setup), routes_(routes), rival_(rival) {}
 
-  // Only those of links that bandwidth-factor names are multiplied, if it names any.
+  // If bandwidth-factor names links, only the bandwidths of those links are multiplied.
   bool of_named() const { return !setup_.scenario.link_bandwidths.empty(); }
 
   using Times = std::pair<std::vector<ExchangeTime>, std::vector<ExchangeTime>>;
@@ -141,7 +142,8 @@ class BothTimes {
   std::map<double, Times> known_;
 };
 
-// By what exchanges take at the scenario's own bandwidths, split into bytes and the rest.
+// Finds the ranges from the exchange times at the scenario's own bandwidths, split into bytes and
+// the rest.
 void find_ranges(const Averages& averages, BreakEven& result) {
   double saved_s = 0;
   double spent_s = 0;

@@ -1,4 +1,4 @@
-// At which bandwidths compression saves time, in closed form.
+// The bandwidths at which compression saves time, in closed form.
 #pragma once
 
 #include <vector>
@@ -9,32 +9,33 @@
 
 namespace syncline {
 
-// Bandwidths, as multiples of the scenario's own: of all links, or of those alone that
+// Bandwidths as multiples of the scenario's own: of all links, or only of those that
 // bandwidth-factor names by patterns. 0: no limit on that side.
 struct BandwidthRange {
   double from = 0;
   double to = 0;
 };
 
-// At which bandwidths a compressed scenario is faster than its dense rival: the same schedule
-// (`bsp`, where it is `topk-sgd`) with the same exchange (Scenario::dense_exchange) and no
-// compressor, all else equal. Usually below a limit, where bytes take longer than compressing them;
-// above a limit if its messages have more bytes in fewer steps; between two if compressing them
-// then takes longer than what is left of these.
+// The bandwidths at which a compressed scenario is faster than its dense rival: the same schedule
+// (`bsp` in place of `topk-sgd`) with the same exchange (Scenario::dense_exchange) and no
+// compressor, all else equal. Compression usually pays below a limit, where sending the saved bytes
+// takes longer than compressing. It pays above a limit if the compressed messages have more bytes
+// in fewer steps, and between two limits if compression then takes longer than what is left of
+// those steps.
 struct BreakEven {
-  // Both are looked at again at the limits, with exchanges as long as they are there. False if a
-  // limit then moves by more than a factor of four; where ranks of several buckets drift apart with
-  // work inside the exchange, which shares the core with other work on each of them; and where it
-  // is not sure, 5 % beside a limit, which is faster, because such work may be hidden; and where
-  // workers also average in groups.
+  // Both kinds of ranges are checked again at their limits, with the exchange times there. False if
+  // a limit then moves by more than a factor of four; if ranks of several buckets drift apart
+  // because work inside the exchange shares the core with other work; if it is uncertain which is
+  // faster 5 % beside a limit, because such work may be hidden; or if workers also average in
+  // groups.
   bool known = true;
   Traffic rival;
   std::vector<ExchangeTime> compressed, dense;  // by bucket
   // (dense bytes_s - compressed bytes_s) / (compress_s + between_s + decompress_s + fixed_s - dense
-  // fixed_s), over all buckets: exact where nothing overlaps.
+  // fixed_s), over all buckets: exact if nothing overlaps.
   std::vector<BandwidthRange> without_overlap;
-  std::vector<BandwidthRange> with_overlap;  // limits: where iteration_seconds() of both are equal
-  // Where a cost table is a range: with its fast end, and with its slow end. Else empty.
+  std::vector<BandwidthRange> with_overlap;  // limits: both have equal iteration_seconds() there
+  // If a cost table is a range: results at its fast end and at its slow end. Else empty.
   std::vector<BreakEven> ends;
 };
 

@@ -13,7 +13,7 @@
 namespace syncline {
 namespace {
 
-// Several rounds of the slowest worker.
+// Evaluates several rounds of the slowest worker.
 class Evaluation {
  public:
   Evaluation(const Setup& setup, const Round& round, const CollectiveTimes& times, double bandwidth,
@@ -30,7 +30,8 @@ class Evaluation {
                  [this](const StreamJob& job) { ended(job); }),
         counts_{.gathering = std::vector<int>(setup.buckets.size())} {}
 
-  // If no round takes as long as the one before, it is the mean of all but the first.
+  // The seconds per iteration of a round that takes as long as the one before; else the mean of all
+  // rounds but the first.
   double iteration_s() {
     constexpr int most_rounds = 8;
     double before_s = -1;
@@ -50,7 +51,7 @@ class Evaluation {
   }
 
  private:
-  // What has been started and not ended.
+  // Work that has been started and has not ended.
   struct Counts {
     std::size_t unread = 0;
     int over_all = 0, within = 0;
@@ -65,8 +66,8 @@ class Evaluation {
   }
   const Bucket& bucket(int i) const { return setup_.buckets[index(i)]; }
 
-  // Iterations that begin and end alike, but for what is left of the same legs, are passed over
-  // together, as long as none of these ends.
+  // Performs iterations one by one. Iterations that begin and end in the same state, except for the
+  // remaining time of the same legs, are passed over together, as long as none of these legs ends.
   void perform(const AlikeIterations& part) {
     for (int i = 0; i < part.times; ++i) {
       const Streams::State before = streams_.state();

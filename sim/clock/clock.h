@@ -1,5 +1,5 @@
-// How long an iteration takes by the schedule's own worker function and by the closed forms of its
-// exchanges, without simulating: for schedules in which workers wait for all others.
+// Computes how long an iteration takes, from the schedule's own worker function and the closed
+// forms of its exchanges, without simulating. For schedules in which workers wait for all others.
 #pragma once
 
 #include <vector>
@@ -11,20 +11,21 @@
 
 namespace syncline {
 
-// Who stands for all: of the workers that take longest, one without a core for compression.
+// The worker that stands for all: one of those that take longest, without a core for compression if
+// possible.
 int slowest_worker(const Setup& setup);
 
 // Seconds of each bucket's collectives while nothing else runs.
 struct CollectiveTimes {
-  std::vector<ExchangeTime> over_all, within;                // averages, of all and in a group
-  std::vector<ExchangeTime> gather, reduce_scatter, across;  // of shards, and between groups
+  std::vector<ExchangeTime> over_all, within;  // averages over all workers, and in a group
+  std::vector<ExchangeTime> gather, reduce_scatter, across;  // of shards, and across groups
 
-  // Whether a stage of any of them goes on when the next one may begin.
+  // True if a stage of any of them still runs when the next collective may begin.
   bool have_tails() const;
 };
 CollectiveTimes collective_times(const Setup& setup, Routes& routes);
 
-// All collectives of shards in an iteration, of one kind, one after the other.
+// All collectives of shards in an iteration, summed by kind, one after the other.
 struct ShardSums {
   ExchangeTime gather, reduce_scatter, across;
 
@@ -34,15 +35,16 @@ struct ShardSums {
 };
 ShardSums sums_of(const Round& round, const CollectiveTimes& times);
 
-// Seconds of an iteration in the mean of a round that is as long as the one before, into which
-// averages and gathers may reach. The slowest worker stands for all. It has a core, another one for
-// compression where its host has two, and two communication streams that take collectives in the
-// order in which it starts them: one for those over all and those of shards, one for averages in
-// groups and shards between groups, which are taken not to slow each other. A core computes
-// 1 + overlap-slowdown times as long while a collective moves bytes; work inside an exchange has
-// half of the only core while that computes. Every bandwidth is multiplied by `bandwidth`. Throws
-// std::runtime_error if the worker waits for what it never starts.
-// Without `overlap` it is the scenario with `overlap = off`.
+// Mean seconds of an iteration in a round that takes as long as the one before; averages and
+// gathers may reach from one round into the next. The slowest worker stands for all. The worker has
+// a core, and a second core for compression if its host has two. It has two communication streams,
+// which take collectives in the order in which the worker starts them: one for averages over all
+// workers and for shards; the other for averages in groups and for shards across groups. The two
+// streams are assumed not to slow each other. Computation takes 1 + overlap-slowdown times as long
+// while a collective moves bytes. Work inside an exchange gets half of the only core while that
+// core computes. Every bandwidth is multiplied by `bandwidth`. Without `overlap` the result is for
+// `overlap = off`. Throws std::runtime_error if the worker waits for something that it never
+// starts.
 double iteration_seconds(const Setup& setup, const Round& round, const CollectiveTimes& times,
                          double bandwidth = 1, bool overlap = true);
 

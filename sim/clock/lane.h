@@ -1,5 +1,5 @@
-// What is under way beside the computation of all workers together, where nothing else shares the
-// links: collectives, one after the other.
+// Collectives that run while all workers compute: one after the other, with no other use of the
+// links.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +13,27 @@
 
 namespace syncline {
 
-// A communication stream of every worker. Groups do not wait for each other.
+// A communication stream of every worker. Groups of workers do not wait for each other.
 class Lane {
  public:
   Lane(const Topology& topology, Among among);
 
-  // When a collective begins and ends, by group.
+  // By group: when a collective begins and ends.
   struct Times {
     std::vector<double> begin_s, end_s;
-    std::vector<double> free_s, tail_s;  // when the next may begin; and where what is left begins
+    // free_s: when the next collective may begin. tail_s: when the remaining stages begin.
+    std::vector<double> free_s, tail_s;
   };
-  // The next collective, for which each worker is ready then: it begins when the last one of its
-  // group is, and the one before has ended.
+  // Adds the next collective; `ready_s` says when each worker is ready for it. The collective
+  // begins in a group when the group's last worker is ready and the previous collective has ended.
   Times take(const ExchangeTime& time, const std::vector<double>& ready_s);
   std::size_t group(std::size_t worker) const { return index(group_of_[worker]); }
 
-  // Seconds in which bytes move here and in the other stream, of the group that has most.
+  // Seconds in which bytes move both here and in the other stream, for the group with the most.
   double beside_s(const Lane& other) const;
 
-  // Whether this worker's bytes move just after this moment, and until when that stays so. Moments
-  // of one worker come in order: `from` is where to look on.
+  // Returns whether this worker's bytes move just after this time, and until when that stays so.
+  // Calls for one worker must come in order of time; `from` keeps the position of the search.
   std::pair<bool, double> moves(std::size_t worker, double moment_s, std::size_t& from) const;
 
  private:
@@ -41,14 +42,15 @@ class Lane {
   std::vector<std::vector<std::pair<double, double>>> moving_;  // from and to, in order
 };
 
-// One kind of collective: in which stream it is, what it takes, and what moves. All that it is made
-// of must live as long.
+// One kind of collective: its stream, its times and its messages. Keeps references to the
+// constructor's arguments.
 struct Collective {
   Collective() = default;
   Collective(Verb of_rows, const Traffic& traffic, const std::vector<ExchangeTime>& of_buckets,
              const std::vector<Bucket>& buckets, Lane& lane);
 
-  // Calls `sent` for what this rank sends on the network for a bucket, in each call of the verb.
+  // Calls `sent` for the bytes that this rank sends over the network for a bucket, in one call of
+  // the verb.
   void for_each_send(const Bucket& bucket, int rank, const Traffic::Moves& sent) const;
 
   struct Moves {                                // in each call
@@ -62,9 +64,9 @@ struct Collective {
   std::vector<Moves> moves = {};                     // by bucket
 };
 
-// About how much longer these kinds of collectives take together than alone: the seconds in which
-// both move bytes, times the most of a link's bandwidth that the first uses then, of the links that
-// the second crosses too. FATPIPE links are not shared.
+// Approximate extra seconds of these two kinds of collectives when they share links: the seconds in
+// which both move bytes, times the largest fraction of a link's bandwidth that the first uses, over
+// the links that the second also crosses. FATPIPE links are not shared.
 double seconds_shared(const Collective& one, const Collective& other,
                       const std::vector<Bucket>& buckets, Routes& routes);
 

@@ -10,16 +10,16 @@
 namespace syncline {
 namespace {
 
-constexpr int enough_if_all_alike = 10;  // iterations in step,
+constexpr int enough_if_all_alike = 10;  // iterations, if workers are in step
 constexpr int alike_rounds = 2;          // and rounds
 constexpr int first_check = 20;          // iterations of the fastest worker
-constexpr double between_checks = 1.15;  // times as many
+constexpr double between_checks = 1.15;  // factor between checks
 
-// Workers that wait for nobody, and all take as long in every iteration, come to meet at other
-// times than at first only slowly, and nothing varies in between that would tell.
+// If workers wait for nobody and all iterations take equally long, the times at which workers meet
+// change only slowly, and no variation shows this.
 constexpr int first_check_without_chance = 60;
-// If they settle slowly, what varies hides that: nodes of four with InHAD and jitter gain 1 %
-// over their first 160 iterations, and 0.2 % more later.
+// If workers settle slowly, random variation hides that: nodes of four with InHAD and jitter gain 1
+// % over their first 160 iterations, and 0.2 % more later.
 constexpr int first_check_if_slow = 160;
 
 int first_check_apart(const Setup& setup) {
@@ -34,7 +34,8 @@ int first_check_apart(const Setup& setup) {
   return std::min(first, scenario.max_iterations);
 }
 
-// About what an iteration of each worker with servers takes if no other worker is there.
+// Approximate seconds of an iteration for each worker of a schedule with servers, if there were no
+// other worker.
 std::vector<double> alone_s(const Setup& setup) {
   const Scenario& scenario = setup.scenario;
   double pushed = 0;
@@ -101,7 +102,7 @@ std::pair<int, int> Length::iterations(const Setup& setup) {
   const Scenario& scenario = setup.scenario;
   if (length.end_ >= 0)
     return {length.end_, length.end_};
-  // Two rounds are run even where these are more than max-iterations.
+  // At least two rounds are run, even if they exceed max-iterations.
   return {
       length.next_check_,
       std::max(length.next_check_, scenario.warmup + length.whole_rounds(scenario.max_iterations))};
@@ -125,13 +126,13 @@ double Length::start_s(int rank) {
   return place / static_cast<double>(mates.size()) * setup_.compute.solo_s(rank);
 }
 
-// Places of workers that move by chance come to be spread over all that they may be. Where leads
-// are bounded, one worker begins at once and the others at any time in which it may get ahead of
-// them: it waits, in the mean, half an iteration beyond its bound. Else only the part of an
-// iteration matters: two numbers are drawn, because the sum of both is spread over it well even if
-// an iteration takes half as long as is thought, or twice.
+// Workers that drift at random end up spread over all possible positions. Where leads are bounded,
+// one worker begins at once and the others at any time within the lead that they may have: a worker
+// waits, on average, half an iteration beyond its bound. Otherwise only the fraction of an
+// iteration matters. Two numbers are drawn for this, because their sum spreads the fraction well
+// even if an iteration takes half or twice the assumed time.
 double Length::drawn_start_s(int rank, double lead) const {
-  constexpr std::uint32_t purpose = 4;  // sim/README.md has all
+  constexpr std::uint32_t purpose = 4;  // sim/README.md lists all purposes
   const auto drawn = [&](int of) {
     const std::uint64_t seed = setup_.scenario.seed;
     return philox({static_cast<std::uint32_t>(of), 0, 0, purpose}, static_cast<std::uint32_t>(seed),
@@ -141,9 +142,9 @@ double Length::drawn_start_s(int rank, double lead) const {
   const auto part_of = [](std::uint32_t word) { return (word + 0.5) * 0x1p-32; };
   const auto words = drawn(rank);
   const double iteration_s = alone_s_[index(rank)];
-  // All begin in the first quarter of a run, or in an iteration.
+  // All begin within the first quarter of a run, or within an iteration.
   const double most = std::max(1.0, setup_.iterations.value_or(scenario.max_iterations) / 4.0);
-  if (lead >= (end_ >= 0 ? end_ : scenario.max_iterations))  // nobody can get so far ahead
+  if (lead >= (end_ >= 0 ? end_ : scenario.max_iterations))  // no worker can get that far ahead
     return std::min(2.0, most) * (part_of(words[0]) + part_of(words[1])) / 2 * iteration_s;
   if (index(rank) == drawn(0)[2] % workers_.size())
     return 0;
@@ -173,7 +174,8 @@ bool Length::has(int iteration) {
 }
 
 void Length::end() {
-  // A worker that waits for others could wait for ever for one that has ended: then all do as many.
+  // A worker that waits for others could wait forever for one that has ended, so all do the same
+  // number of iterations.
   if (waiting_ == Schedule::Waiting::for_nobody)
     ended_ = true;
   end_ = whole_rounds(latest_ + 1);
@@ -205,7 +207,8 @@ void Length::stepped(int rank, int iteration, double now_s) {
   counted_s.back() = now_s;
 }
 
-// Rounds are what varies: an interval of few of them, looked at until it is narrow, is too narrow.
+// Rounds are the samples of the interval. An interval of few rounds, checked until it is narrow
+// enough, is too narrow.
 int Length::least_in_step() const {
   return std::min(first_check * setup_.traffic.round, whole_rounds(setup_.scenario.max_iterations));
 }
@@ -226,8 +229,8 @@ bool Length::repeats() const {
   return most_s - least_s <= 1e-6 * most_s;
 }
 
-// If staleness is bounded, a worker that does more than the others must wait for them in the end,
-// perhaps long after this window.
+// If staleness is bounded, a worker that does more iterations than the others must wait for them in
+// the end, perhaps long after this window.
 bool Length::drifts_apart(const Window& window) const {
   constexpr double more = 0.02;
   constexpr double at_any_moment = 2;  // iterations
@@ -238,7 +241,7 @@ bool Length::drifts_apart(const Window& window) const {
   return most - least > more * most + at_any_moment;
 }
 
-// In step nothing but warm-up is dropped: a round leaves nothing behind for the next one.
+// In step only the warm-up is dropped: a round leaves nothing behind for the next one.
 bool Length::is_known_in_step(int measured) {
   if (setup_.profiles.shown_s == 0 && repeats())
     return true;
@@ -256,7 +259,8 @@ bool Length::is_known_in_step(int measured) {
   return is_known_of({pace}, warm, warm);
 }
 
-// Batches that begin at other places of a slow spell differ, unless each has whole ones.
+// Batches that begin at different places of a slow spell differ, unless each batch covers whole
+// spells.
 bool Length::is_known_of(const std::vector<Progress>& known, const Window& warm,
                          std::optional<Window> steady) {
   const std::optional<Window> whole =

@@ -12,13 +12,13 @@
 namespace syncline {
 namespace {
 
-// FATPIPE links have bytes of an iteration between two ranks that cannot move side by side, because
-// a communication stream sends them one after the other.
+// Bytes per iteration between two ranks that cannot move side by side on a FATPIPE link, because a
+// communication stream sends them one after the other.
 std::map<int, double> fatpipe_bytes(const Traffic& traffic, Routes& routes,
                                     const std::vector<Bucket>& buckets) {
   if (traffic.partners != Schedule::Partners::each_other)
     return {};
-  std::map<std::tuple<int, int, int, int>, double> sent;  // from, to, stream, which of a phase's
+  std::map<std::tuple<int, int, int, int>, double> sent;  // from, to, stream, index in the phase
   for (const Bucket& bucket : buckets) {
     const Payload payload = traffic.payload_of(bucket, -1);
     for (int rank = 0; rank < traffic.averaging_ranks(); ++rank)
@@ -37,7 +37,8 @@ std::map<int, double> fatpipe_bytes(const Traffic& traffic, Routes& routes,
   return most;
 }
 
-// Seconds per iteration in which a link can carry what workers send where nobody waits for all.
+// Seconds per iteration that links need for workers' messages, where no worker waits for all
+// others.
 double unequal_link_s(const Setup& setup, Routes& routes) {
   const int workers = setup.traffic.cluster.topology.workers();
   std::vector<std::map<int, double>> loads(index(workers));  // by worker: bytes by link
@@ -48,7 +49,7 @@ double unequal_link_s(const Setup& setup, Routes& routes) {
                                   own[link] += bytes;
                               });
   struct Users {
-    double rate = 0;  // of those who use the link, if nobody else did
+    double rate = 0;  // of the users of the link, if nobody else used it
     double least_bytes = std::numeric_limits<double>::infinity();
   };
   std::map<int, Users> users;
@@ -66,7 +67,7 @@ double unequal_link_s(const Setup& setup, Routes& routes) {
       }
   }
   if (all == std::numeric_limits<double>::infinity())
-    return 0;  // some send nothing over any link
+    return 0;  // some worker sends nothing over any link
   double most = all;
   for (const auto& [link, those] : users)
     most = std::min(
@@ -75,12 +76,12 @@ double unequal_link_s(const Setup& setup, Routes& routes) {
   return most > 0 ? workers / most : 0;
 }
 
-// Not what nodes and servers send each other, which depends on the run.
+// Without the messages between nodes and servers, whose number depends on the run.
 double server_s(const Setup& setup, const Routes& routes) {
   const Traffic& traffic = setup.traffic;
   const int first_server = traffic.cluster.topology.workers();
   const int servers = traffic.cluster.topology.servers;
-  std::vector<double> tensors(index(servers));  // handled in an iteration of all workers
+  std::vector<double> tensors(index(servers));  // handled in one iteration of all workers
   const auto handle = [&](const Payload& payload, int rank, double bytes) {
     if (const int server = rank - first_server; server >= 0 && server < servers)
       tensors[index(server)] += payload.tensors_in(bytes, servers, server) / traffic.round;

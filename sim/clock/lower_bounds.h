@@ -1,4 +1,5 @@
-// No run can beat the seconds per iteration that computation and links need, without simulating.
+// Lower bounds: seconds per iteration that computation and links need, found without simulating. No
+// run can be faster.
 #pragma once
 
 #include <algorithm>
@@ -10,23 +11,23 @@
 
 namespace syncline {
 
-// One iteration of all workers puts this on a link (index into routes.links()).
+// Bytes that one iteration of all workers puts on a link (index into routes.links()).
 struct LinkLoad {
   int link = 0;
   double bytes = 0;
-  // It cannot carry these side by side: all of its bytes. On a FATPIPE link, which limits each flow
-  // by itself, they are those of the rank that sends another one the most, one after the other;
-  // none where messages of several buckets or iterations may be under way at once.
+  // Bytes that must cross the link one after another. On a shared link: all of its bytes. On a
+  // FATPIPE link, which limits each flow by itself: the bytes between the two ranks that exchange
+  // the most; none if messages of several buckets or iterations may be under way at once.
   double binding_bytes = 0;
-  double seconds = 0;  // of these at the most that the link ever carries
+  double seconds = 0;  // for the binding bytes, at the link's highest bandwidth
 };
 
-// The busiest first.
+// Sorted: the busiest link first.
 std::vector<LinkLoad> link_loads(const Setup& setup, Routes& routes);
 
-// Seconds per iteration, mean over all workers and many iterations. Where all wait for all, of the
-// slowest worker and of the busiest link. Else each worker may be as fast as its own computation,
-// or its own messages, let it be: a link slows those who use it.
+// Seconds per iteration, in the mean over all workers and many iterations. If all wait for all: of
+// the slowest worker and of the busiest link. Otherwise each worker is limited only by its own
+// computation or its own messages, and a link slows only its users.
 struct LowerBounds {
   double compute_s = 0;
   double link_s = 0;

@@ -1,5 +1,5 @@
-// A worker without an engine, of a schedule whose workers average with each other: what the
-// schedule may ask of it, and what it refuses.
+// A worker without an engine, for schedules whose workers average with each other. Refuses verbs
+// that such a schedule may not call.
 #pragma once
 
 #include <span>
@@ -28,7 +28,7 @@ class PeersWorker : public Worker {
  protected:
   explicit PeersWorker(const Setup& setup) : setup_(setup) {}
 
-  // These throw std::logic_error: the schedule's code does what its description does not say.
+  // These throw std::logic_error if the schedule's code contradicts its description.
   void require_whole_gradients() const {
     if (setup_.shards)
       refuse("averages whole gradients, but declares shards");

@@ -17,18 +17,19 @@ void require_arithmetic(const Setup& setup) {
     refuse_analytic("schedule " + schedule.name +
                     " has servers, whose queues decide what its workers do");
   if (setup.lesson != nullptr)
-    refuse_analytic("what is learned depends on the order of messages");
+    refuse_analytic("the learned parameters depend on the order of messages");
   if (setup.profiles.shown_s > 0)
-    refuse_analytic("the platform has profiles: what an exchange takes depends on its moment");
+    refuse_analytic(
+        "the platform has profiles, so the time of an exchange depends on when it begins");
   if (!setup.scenario.network->latency_after_flow)
     refuse_analytic("network = " + setup.scenario.network->name +
-                    " has no closed form; allowed with it is network = exact");
+                    " has no closed form, only network = exact has one");
   if (setup.traffic.compression.warms_up())
-    refuse_analytic("warm-up-densities makes exchanges of other sizes in the first epochs");
+    refuse_analytic("warm-up-densities changes the sizes of exchanges in the first epochs");
   if (setup.traffic.compression.one_worker_of_each_table().size() > 1)
     refuse_analytic("workers with different cost tables compress for different times");
   if (!setup.tensors.empty() && setup.scenario.jitter > 0)
-    refuse_analytic("fusion-cycle with jitter makes other groups of tensors in each iteration");
+    refuse_analytic("fusion-cycle with jitter changes the groups of tensors in each iteration");
 }
 
 }  // namespace syncline

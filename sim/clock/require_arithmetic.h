@@ -1,4 +1,4 @@
-// What `fidelity = analytic` cannot say.
+// The limits of `fidelity = analytic`.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace syncline {
 
-// Throws std::runtime_error with the reason and what is allowed instead.
+// Throws std::runtime_error with the reason and the allowed alternatives.
 [[noreturn]] void refuse_analytic(const std::string& why);
 
-// Refuses servers, learning, profiles, networks other than `exact`, sizes that warm up, different
-// cost tables, and groups of tensors that differ from iteration to iteration. More is refused where
-// it is found: work inside an exchange, and averages in groups that share links with those over
-// all.
+// Refuses servers, learning, profiles, networks other than `exact`, densities that warm up,
+// different cost tables, and groups of tensors that differ from iteration to iteration. Two more
+// cases are refused where they are found: work inside an exchange, and averages in groups that
+// share links with averages over all workers.
 void require_arithmetic(const Setup& setup);
 
 }  // namespace syncline

@@ -14,14 +14,15 @@
 namespace syncline {
 namespace {
 
-// Waits for nothing, and notes what it is asked for.
+// Waits for nothing, and records the verbs that are called.
 class Recorder final : public PeersWorker {
  public:
-  // Of one iteration, so many rounds show if it is in truth one of several, of up to 32.
+  // If the round has one iteration, records enough rounds to find a longer period, of up to 32
+  // iterations.
   explicit Recorder(const Setup& setup)
       : PeersWorker(setup), rounds_(setup.traffic.round == 1 ? 66 : 3) {}
 
-  // Once the worker has ended.
+  // Call this after the worker has ended.
   Round round() const {
     Round round{.parts = rounds_[1], .iterations = setup_.traffic.round};
     round.repeats = std::equal(rounds_.begin() + 2, rounds_.end(), rounds_.begin() + 1);
@@ -72,7 +73,7 @@ class Recorder final : public PeersWorker {
 
  private:
   void note(const Act& act) {
-    if (over_ || begun_ == 0)  // of no iteration
+    if (over_ || begun_ == 0)  // outside any iteration
       return;
     if (++noted_ > most_acts)
       throw std::runtime_error(fmt::format(
@@ -102,7 +103,7 @@ class Recorder final : public PeersWorker {
   bool over_ = false;
 };
 
-// Buckets that move equally often, together.
+// Puts buckets that move equally often together.
 void add_moved(const Traffic& traffic, const Setup& setup, const std::vector<int>& calls,
                int iterations, int stream, std::vector<Moved>& all) {
   std::map<int, std::vector<Bucket>, std::greater<>> by_calls;
@@ -162,7 +163,7 @@ std::vector<Moved> moved(const Setup& setup) {
     return all;
   }
   add(setup.traffic, Call::start_average, Among::all, 0);
-  if (setup.within)  // beside those over all, in streams of their own
+  if (setup.within)  // besides those over all, in separate streams
     add(*setup.within, Call::start_average, setup.within->over, 1);
   return all;
 }

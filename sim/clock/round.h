@@ -1,6 +1,6 @@
-// What a worker does in a round, told by its schedule's own function: the verbs that it calls, in
-// their order. Of a schedule in which workers wait for all others they do not depend on time, so
-// they are recorded once, and clock.h says how long they take.
+// The verbs that a worker calls in a round, in order, recorded from its schedule's own function. In
+// a schedule whose workers wait for all others, these calls do not depend on time, so they are
+// recorded once, and clock.h computes how long they take.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace syncline {
 
 enum class Call : std::uint8_t {
   forward,         // of the whole model
-  forward_bucket,  // of the layers of one
+  forward_bucket,  // of the layers of one bucket
   backward,
   step,
   start_average,
@@ -32,39 +32,41 @@ struct Act {
   bool operator==(const Act&) const = default;
 };
 
-// Iterations that follow each other and are alike.
+// Consecutive iterations that are alike.
 struct AlikeIterations {
-  std::vector<Act> acts;  // of one
+  std::vector<Act> acts;  // of one iteration
   int times = 1;
 
   bool operator==(const AlikeIterations&) const = default;
 };
 
 struct Round {
-  std::vector<AlikeIterations> parts;  // of the second round: the first may reach into it
+  // Of the second round, because the first round may reach into it.
+  std::vector<AlikeIterations> parts;
   int iterations = 1;
-  bool repeats = true;  // those after it are the same; else `parts` has several
+  bool repeats = true;  // all later rounds are the same; else `parts` has several rounds
 
-  // Acts of an iteration; one that starts a collective counts this often.
+  // Acts per iteration. An act that starts a collective counts `of_collective` times.
   double acts(double of_collective) const;
-  // How often it makes the call, by bucket, of the first so many.
+  // How often the round makes this call, by bucket, for the first `buckets` buckets.
   std::vector<int> calls(Call call, Among group, std::size_t buckets) const;
 };
 
-// Throws std::runtime_error if a round has more than most_acts, and std::logic_error if its workers
-// do not average with each other.
+// Throws std::runtime_error if a round has more than most_acts, and std::logic_error if the
+// schedule's workers do not average with each other.
 constexpr std::int64_t most_acts = 16'000'000;
 Round recorded_round(const Setup& setup);
 
-// In an iteration each of these buckets moves so often.
+// Buckets, and how often each is sent in one iteration.
 struct Moved {
   const Traffic& traffic;
   std::vector<Bucket> buckets;
-  double times = 1;  // for each of the traffic's rounds
-  int stream = 0;    // the same for what moves one after the other
+  double times = 1;  // per round of the traffic
+  int stream = 0;    // equal for traffic that moves one after the other
 };
 
-// All that workers send each other, or servers. The setup must live as long.
+// All traffic between workers, or between workers and servers. Refers to the setup, which must
+// outlive the result.
 std::vector<Moved> moved(const Setup& setup);
 
 }  // namespace syncline

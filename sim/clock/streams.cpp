@@ -9,10 +9,11 @@ namespace syncline {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
-constexpr double rounding = 4e-16;  // of a moment
+constexpr double rounding = 4e-16;  // of a point in time
 constexpr double nothing_s = 1e-15;
 
-// What moves is as fast as it is; what works shares a core, or is slowed by what moves.
+// Rate at which a leg progresses: moves are not slowed; work shares a core; the second core is
+// slowed while bytes move.
 double rate_of(Leg::Kind kind, double rate, double beside) {
   return kind == Leg::Kind::moves ? 1 : kind == Leg::Kind::works ? rate : beside;
 }
@@ -60,8 +61,8 @@ int Streams::pass_over(const State& before, int most) {
   return static_cast<int>(passed);
 }
 
-// Lets time pass until the first core has computed so much, or if that is nothing until it is
-// ready.
+// Lets time pass until the first core has computed for `computing_s` or, if `ready` is given, until
+// `ready()` is true.
 void Streams::pass(const std::function<bool()>& ready, double computing_s) {
   const bool computes = !ready;
   while (settle(), computes ? computing_s > nothing_s : !ready()) {
@@ -70,7 +71,7 @@ void Streams::pass(const std::function<bool()>& ready, double computing_s) {
     const double rate = shares ? 0.5 * beside : beside;
     const double step_s = next_s(computes ? computing_s : never, rate, beside);
     if (step_s == never)
-      throw std::runtime_error("its workers wait for what they have not started");
+      throw std::runtime_error("its workers wait for something that they have not started");
     for (std::deque<StreamJob>& jobs : jobs_)
       if (begun(jobs))
         jobs.front().left_s =
@@ -80,7 +81,7 @@ void Streams::pass(const std::function<bool()>& ready, double computing_s) {
   }
 }
 
-// Until something else is to be done.
+// Seconds until the next event.
 double Streams::next_s(double computing_s, double rate, double beside) const {
   double first_s = computing_s / rate;
   for (const std::deque<StreamJob>& jobs : jobs_)
@@ -103,7 +104,7 @@ bool Streams::any(Leg::Kind kind) const {
   });
 }
 
-// Ends what has ended by now, and what follows from it at this moment.
+// Ends all jobs that have ended by now, and all that end as a consequence.
 void Streams::settle() {
   for (bool again = true; std::exchange(again, false);) {
     for (std::deque<StreamJob>& jobs : jobs_)

@@ -1,4 +1,4 @@
-// The streams beside a worker's computation, and the moment at which both are.
+// The streams that run beside a worker's computation, and their common clock.
 #pragma once
 
 #include <array>
@@ -11,41 +11,41 @@
 
 namespace syncline {
 
-// A part of what a stream does: bytes move, the first core works, or the second one does.
+// A part of a stream's job: bytes move, the first core works, or the second core works.
 struct Leg {
   enum class Kind { moves, works, second_core } kind = Kind::moves;
-  double seconds = 0;  // alone
+  double seconds = 0;  // if nothing else runs
 };
 
-// What a stream takes in its turn.
+// A job of a stream.
 struct StreamJob {
   enum class Then {
-    average,   // its message is made: it can be exchanged
-    read,      // the average has arrived: it is decompressed, if it has to be
-    averaged,  // in groups, too
+    average,   // its message is ready to be exchanged
+    read,      // the average has arrived and is decompressed if necessary
+    averaged,  // also in groups
     gathered,
-    scattered,       // in the group, and then between groups
-    shards_averaged  // between groups
+    scattered,       // in the group; averaging across groups follows
+    shards_averaged  // across groups
   };
   Then then = Then::averaged;
   int bucket = 0;
   bool over_all = true;
   double not_before_s = 0;
   std::vector<Leg> legs = {};
-  double tail_s = 0;  // it ends so much later than the next one may begin
+  double tail_s = 0;  // from the time at which the next job may begin to this job's end
   std::size_t leg = 0;
-  double left_s = 0;        // of that leg
-  std::int64_t number = 0;  // of jobs
+  double left_s = 0;        // of the current leg
+  std::int64_t number = 0;  // of the job, counted from the first
 };
 
-// By their parts: those over all and of shards; those in groups and of shards between groups; and
-// compression, where the host has a second core.
+// The first takes averages over all workers and of shards; the second averages in groups and of
+// shards across groups; the third compression, if the host has a second core.
 enum JobStream { of_all, of_groups, on_second_core, job_streams };
 
 class Streams {
  public:
   // While bytes move, cores take `slow` times as long. Work inside an exchange shares the only core
-  // with computation. Tells of each job that has ended, at that moment.
+  // with computation. Calls `ended` for each job at the time of its end.
   Streams(double slow, bool second_core, std::function<void(const StreamJob&)> ended)
       : slow_(slow), has_second_core_(second_core), ended_(std::move(ended)) {}
 
@@ -53,21 +53,21 @@ class Streams {
   bool is_idle() const;
   void add(JobStream stream, StreamJob job);
   void compute(double seconds) { pass({}, seconds); }
-  // Throws std::runtime_error if nothing is under way that could make it ready.
+  // Throws std::runtime_error if nothing is under way that could make `ready` true.
   void wait_until(const std::function<bool()>& ready) { pass(ready, 0); }
 
-  // What is under way between two iterations.
+  // The work under way between two iterations.
   struct State {
     double now_s = 0;
     bool has_tails = false;
     std::array<std::size_t, job_streams> jobs = {};
-    std::array<std::int64_t, job_streams> first = {};  // its number
+    std::array<std::int64_t, job_streams> first = {};  // number of the first job
     std::array<std::size_t, job_streams> leg = {};
     std::array<double, job_streams> left_s = {};
   };
   State state() const;
-  // Since `before` an iteration has passed. Others would be the same, but for what is left of the
-  // same legs: passes over as many of them, up to `most`, as end none of these, and says how many.
+  // One iteration has passed since `before`. Passes over up to `most` more iterations like it, as
+  // long as none of the current legs ends, and returns their number.
   int pass_over(const State& before, int most);
 
  private:
@@ -88,7 +88,7 @@ class Streams {
   std::function<void(const StreamJob&)> ended_;
   double now_s_ = 0;
   std::array<std::deque<StreamJob>, job_streams> jobs_;
-  std::vector<std::pair<double, StreamJob>> tails_;  // and when they end
+  std::vector<std::pair<double, StreamJob>> tails_;  // each with its end
   std::int64_t jobs_made_ = 0;
 };
 

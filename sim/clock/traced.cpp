@@ -12,7 +12,8 @@
 namespace syncline {
 namespace {
 
-// By rank, the part of what it sends or receives in the whole run that belongs to the window.
+// By rank: the fraction of its sent and received bytes, in the whole run, that belongs to the
+// window.
 struct MeasuredParts {
   std::vector<double> sent;
   std::vector<double> received;
@@ -40,7 +41,7 @@ MeasuredParts measured_parts(const Trace& trace, const MeasuredWindow& measured)
   return inside;
 }
 
-// A host that is on no node is one by itself.
+// The node of each rank. A host that belongs to no node counts as its own node.
 std::vector<int> nodes_of_ranks(const Cluster& cluster) {
   std::unordered_map<std::string_view, int> node_of;
   for (std::size_t worker = 0; worker < cluster.workers.size(); ++worker)
@@ -53,8 +54,8 @@ std::vector<int> nodes_of_ranks(const Cluster& cluster) {
   return nodes;
 }
 
-// A worker, or a node, sends to the others in the same proportions in the window as in the whole
-// run, and receives from them likewise. Not so a server: it answers whoever pushes.
+// Assumes that a worker, or a node, sends to the others in the same proportions in the window as in
+// the whole run, and receives likewise. A server does not: it answers the workers that push.
 void add_what_was_sent(const Setup& setup, Routes& routes, const SentBetween& for_each_pair,
                        const MeasuredParts& measured, Trace& trace) {
   const std::vector<int> nodes = nodes_of_ranks(setup.traffic.cluster);

@@ -1,5 +1,5 @@
-// What a run's trace says besides its rows, whoever carries out the verbs: the engine, or in
-// `fidelity = analytic` arithmetic.
+// Everything in a run's trace but its rows, for both kinds of run: simulated, or by arithmetic with
+// `fidelity = analytic`.
 #pragma once
 
 #include <functional>
@@ -12,16 +12,16 @@
 
 namespace syncline {
 
-// Its ranks, their nodes and devices; no rows yet.
+// A trace with its ranks, their nodes and devices, without rows.
 Trace begun_trace(const Setup& setup);
 
-// Calls `sent(from, to, bytes)` for the bytes that one rank has sent another on the network, in the
-// whole run; of one pair perhaps several times.
+// Calls `sent(from, to, bytes)` for the bytes that one rank has sent another over the network in
+// the whole run; perhaps several times for a pair.
 using SentBetween =
     std::function<void(const std::function<void(int from, int to, double bytes)>& sent)>;
 
-// Once all rows are there: what is measured, and what has crossed the links. `computed`: buckets of
-// its rows `backward`.
+// Call this when all rows are there: adds the measured window and the bytes on links. `computed`:
+// the buckets of the rows `backward`.
 void finish_trace(const Setup& setup, const std::vector<Bucket>& computed, const Length& length,
                   Routes& routes, const SentBetween& for_each_pair, double end_s, Trace& trace);
 

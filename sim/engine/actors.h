@@ -1,4 +1,5 @@
-// The engine's actors wait with these. SimGrid runs one at a time, so plain containers are enough.
+// Primitives with which the engine's actors wait. SimGrid runs one actor at a time, so plain
+// containers need no locks.
 #pragma once
 
 #include <deque>
@@ -11,8 +12,8 @@ namespace syncline {
 
 namespace sg = simgrid::s4u;
 
-// Lets one actor sleep until another wakes it, to check its condition again. Only one actor may
-// wait on it.
+// Lets one actor sleep until another wakes it; the woken actor checks its condition again. Only one
+// actor may wait on a Wakeup.
 class Wakeup {
  public:
   void wait() {
@@ -35,7 +36,7 @@ class Wakeup {
 
 struct Run;
 
-// An actor that does jobs, first in, first out, until the run is over.
+// Jobs of an actor, done first in, first out, until the run is over.
 struct JobQueue {
   Run& run;
   std::deque<std::function<void()>> pending;
@@ -57,7 +58,7 @@ struct Inbox {
   }
 };
 
-// The next message, or none once `over`.
+// Returns the next message; none if there is no message and `over` is true.
 template <class Message, class Over>
 std::optional<Message> next_in(Inbox<Message>& inbox, Over over) {
   while (inbox.messages.empty()) {

@@ -44,7 +44,7 @@ double& AggregatorState::contributions_of(int worker) {
 void AggregatorState::add_gradient() {
   NodeGradient gradient = std::move(handed_over.front());
   handed_over.pop_front();
-  if (gradients.size() > sent)  // else it is the sum as it came
+  if (gradients.size() > sent)  // else this gradient begins the sum
     run.sum(run.setup.model_bytes(), {.stream = Stream::compute,
                                       .rank = rank(),
                                       .iteration = gradient.iteration,

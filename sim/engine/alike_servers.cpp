@@ -16,9 +16,9 @@ namespace {
 
 namespace sg = simgrid::s4u;
 
-// So many flows at a time are fast enough one by one.
+// Up to this many flows at a time are simulated fast enough one by one.
 constexpr int few_flows = 256;
-// So many take minutes. Workers exchange with fewer nodes, to have no more.
+// From this many flows on a run takes minutes; workers then exchange with only a few nodes.
 constexpr int many_flows = 4096;
 
 bool may_be_one(const Setup& setup) {
@@ -30,12 +30,12 @@ bool may_be_one(const Setup& setup) {
          setup.scenario.network->latency_after_flow && topology.pairs() > few_flows;
 }
 
-// They turn routes of the first server into those of another.
+// Maps the links of the first server's routes to the links of another server's routes.
 class Counterparts {
  public:
   explicit Counterparts(const Routes& routes) : routes_(routes) {}
 
-  // Whether these routes, of the first server and of the other, take the same time.
+  // True if a route of the first server and a route of the other take the same time.
   bool match(const Route& first, const Route& other) {
     if (first.latency_s != other.latency_s || std::isfinite(first.flow_Bps) ||
         std::isfinite(other.flow_Bps) || first.links.size() != other.links.size())
@@ -48,7 +48,7 @@ class Counterparts {
     }
     return true;
   }
-  // The first server's own links, and the other's.
+  // The first server's own links, each with the other server's link in its place.
   std::map<int, int> cards() const {
     std::map<int, int> own = cards_;
     std::erase_if(own, [](const auto& card) { return card.first == card.second; });
@@ -108,8 +108,8 @@ std::optional<AlikeServers> AlikeServers::of_their_own(const Setup& setup) {
 
   AlikeServers servers;
   servers.count_ = topology.servers;
-  std::set<int> own;       // of any server
-  std::set<int> of_links;  // of the first server
+  std::set<int> own;       // cards of the other servers
+  std::set<int> of_links;  // cards of the first server
   for (int server = first + 1; server < topology.ranks(); ++server) {
     Counterparts counterparts(routes);
     for (int worker = 0; worker < first; ++worker) {

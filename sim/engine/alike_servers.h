@@ -1,14 +1,15 @@
-// One server in place of many that nothing tells apart.
+// Simulates one server in place of many identical ones.
 //
-// SimGrid shares out a card anew whenever a flow begins or ends, so a run of S servers that answer
-// each of n workers costs S times as much per event as a run of one. If the routes of every worker
-// to the servers differ only by cards that are each server's own, and all alike, the S messages of
-// a push begin and end together, whatever the other workers do. One server with cards S times as
-// wide, and S times the memory, then gives the same seconds.
+// SimGrid recomputes the shares of a network card whenever a flow begins or ends, so a run of S
+// servers that answer each of n workers costs S times as much per event as a run of one. If every
+// worker's routes to the servers differ only in cards that belong to one server each, and those
+// cards are alike, then the S messages of a push begin and end together, whatever the other workers
+// do. One server with S times the card bandwidth and S times the memory bandwidth then gives the
+// same seconds.
 //
-// Servers on nodes of one size get, and send, their bytes over the nodes' cards, which all nodes
-// share alike: one server stands for them. A worker exchanges its own node's share there, and those
-// of all others with a few nodes at representative distances, as in an all-to-all.
+// Servers on nodes of one size receive and send over the nodes' cards, which all nodes share alike,
+// so one server stands for them all. A worker exchanges its own node's share with that server, and
+// the shares of all other nodes with a few nodes at representative distances, as in an all-to-all.
 #pragma once
 
 #include <algorithm>
@@ -23,16 +24,16 @@ namespace syncline {
 
 class AlikeServers {
  public:
-  // None where servers or nodes differ, servers share links or links have profiles, and where each
-  // message has to be seen: with fidelity = step, with few flows, with compression, which is priced
-  // by a shard.
+  // None if servers or nodes differ, if servers share links or links have profiles, or if each
+  // message must be simulated: with fidelity = step, with few flows, or with compression, whose
+  // time depends on the size of a shard.
   static std::optional<AlikeServers> of(const Setup& setup);
 
-  // With how many places a rank exchanges what it has for the servers.
+  // Number of places with which a rank exchanges its messages for the servers.
   int places() const { return std::max(1, static_cast<int>(node_distances_.size())); }
-  // Returns the same run with one server. Widens its cards.
+  // Returns the same run with one server, after widening the cards of that server.
   Setup as_one(const Setup& setup) const;
-  // Turns the use of its cards into that of all cards.
+  // Spreads the use of the one server's cards over the cards of all servers.
   void spread(std::vector<LinkUse>& links) const;
 
  private:
@@ -40,7 +41,7 @@ class AlikeServers {
   static std::optional<AlikeServers> on_nodes(const Setup& setup);
 
   int count_ = 0;
-  // By server: its own cards, in the same order. Servers on nodes have none.
+  // By server: its own cards, in the same order for all servers. Servers on nodes have none.
   std::vector<std::vector<std::string>> cards_;
   std::vector<DistanceRange> node_distances_;
 };

@@ -8,8 +8,8 @@
 namespace syncline {
 namespace {
 
-// SimGrid ends activities up to 1e-9 s apart together: what is made at the end of a cycle is in
-// time for it.
+// SimGrid ends activities up to 1e-9 s apart together. With this margin, a tensor made at the end
+// of a cycle is in time for it.
 constexpr double margin_s = 2e-9;
 
 void add(const Payload& one, int workers, Payload& all) {
@@ -82,7 +82,7 @@ void Cycles::send_what_is_ready() {
   std::deque<Made> ready(waiting_.begin(), end);
   waiting_.erase(waiting_.begin(), end);
   gone_ += ready.size();
-  // All workers have the averages of the iteration before this one's.
+  // Groups from before the previous iteration are no longer used.
   groups_.erase(groups_.begin(), groups_.lower_bound({ready.front().iteration - 1, 0}));
   while (!ready.empty()) {
     std::deque<Made> group;

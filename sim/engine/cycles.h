@@ -1,5 +1,6 @@
-// Averages that begin in groups, as Horovod's: what all workers have made when a cycle ends goes
-// together, in backward order. Cycles begin when the last worker begins with backward.
+// Averages that start in groups, as in Horovod: tensors that all workers have ready at the end of a
+// cycle are averaged together, in backward order. The first cycle begins when the last worker
+// begins backward.
 #pragma once
 
 #include <cstdint>
@@ -15,31 +16,31 @@ namespace syncline {
 
 struct WorkerState;
 
-// The engine calls this for each worker when a group begins. The group stays where it is until the
-// next iteration has ended.
+// Starts the average of a group on one worker. `group` stays valid until the next iteration has
+// ended.
 void start_group(WorkerState& worker, const Bucket& group, int iteration);
 
 class Cycles {
  public:
   explicit Cycles(Run& run) : run_(run) {}
 
-  void backward_begins();  // on one worker, for an iteration
-  // A worker has made a tensor's gradient, or the message of it, and wants the average. All workers
-  // make the same, in one order.
+  void backward_begins();  // called once per worker and iteration
+  // A worker has made a tensor's gradient, or its message, and wants the average. All workers make
+  // the same tensors in the same order.
   void made(int worker, const Bucket& tensor, int iteration);
-  // What a group of several tensors sends; it has the index of its last tensor.
+  // The payload of a group of several tensors, whose last tensor has index `last`.
   std::shared_ptr<const Payload> payload(int last, int iteration) const {
     return groups_.at({iteration, last}).payload;
   }
 
-  void run_until_over();  // an actor of its own
+  void run_until_over();  // the body of an actor
   void wake() { wakeup_.wake(); }
 
  private:
   struct Made {
     const Bucket* tensor;
     int iteration;
-    int workers = 0;  // that have made it
+    int workers = 0;  // workers that have made it
   };
   struct Group {
     Bucket bucket;
@@ -52,12 +53,12 @@ class Cycles {
 
   Run& run_;
   Wakeup wakeup_;
-  int began_ = 0;       // workers, of this iteration
-  double first_s_ = 0;  // when cycles began
+  int began_ = 0;       // workers that have begun backward in this iteration
+  double first_s_ = 0;  // when the first cycle began
   std::deque<Made> waiting_;
-  std::size_t ready_ = 0;                        // so many of these all workers have made
-  std::uint64_t gone_ = 0;                       // before them, since the start
-  std::map<int, std::uint64_t> made_;            // by worker, since the start
+  std::size_t ready_ = 0;              // leading tensors of `waiting_` that all workers have made
+  std::uint64_t gone_ = 0;             // tensors removed from `waiting_`, since the start
+  std::map<int, std::uint64_t> made_;  // by worker: tensors made, since the start
   std::map<std::pair<int, int>, Group> groups_;  // by iteration and last tensor
 };
 

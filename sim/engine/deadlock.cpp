@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_waiting = 4;
 
-// Those servers have not answered the worker's last push.
+// Names of the servers that have not answered the worker's last push.
 std::vector<std::string> silent_servers(const WorkerState& worker) {
   std::vector<std::string> names;
   for (std::size_t s = 0; s < worker.cache.size(); ++s)
@@ -23,7 +23,7 @@ std::vector<std::string> silent_servers(const WorkerState& worker) {
   return names;
 }
 
-// Says what holds up an average of this worker; empty: nothing does.
+// Describes what holds up an average of this worker; empty: nothing does.
 std::string held_up_average(const WorkerState& worker) {
   for (const auto& stream : worker.stages.streams) {
     const Phase* phase = stream->current;

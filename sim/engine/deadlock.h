@@ -1,4 +1,4 @@
-// Says who waits for whom when nothing can happen any more.
+// Describes a deadlock: who waits for whom.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@ namespace syncline {
 
 struct Run;
 
-// One line: "worker 0 in iteration 3 waits in pull() for server 1; server 0 waits for a push". Of
-// many only the first.
+// One line, such as "worker 0 in iteration 3 waits in pull() for server 1; server 0 waits for a
+// push". Names only the first few and counts the others.
 std::string who_waits(const Run& run);
 
 }  // namespace syncline

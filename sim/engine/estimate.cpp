@@ -24,22 +24,24 @@
 namespace syncline {
 namespace {
 
-// Measured with the cases of experiments/scale and others beside them, on the machine of its
-// README, with 128 workers.
+// Measured with the cases of experiments/scale and some others, on the machine of its README, with
+// 128 workers.
 constexpr double seconds_per_row = 2e-6;
 constexpr double seconds_per_flow = 11e-6;
 constexpr double seconds_per_step = 5.5e-6;  // of a collective whose steps, or pieces, are messages
 constexpr double seconds_per_ring_step = 3.3e-6;  // the same of a ring
 constexpr double seconds_per_push = 12e-6;        // to a server, to or from a node, and back
-// With more workers all of it takes longer, because what they have is in no cache any more.
+// With more workers everything takes longer, because their data no longer fit in a cache.
 double crowded(double workers) {
   return (1 + 6 * workers / (workers + 1500)) / 1.47;
 }
-// SimGrid shares a link anew whenever one of its flows begins or ends.
+// Cost per flow on the same link: SimGrid recomputes the shares of a link whenever one of its flows
+// begins or ends.
 constexpr double seconds_per_flow_beside = 90e-9;
-constexpr double tied_servers = 16;  // make that twice as long
-// The same where all push a bucket to servers together. Flows of the workers of one node end
-// together, and all of them do where each worker has a node and sends as much to each server.
+constexpr double tied_servers = 16;  // this many servers double that cost
+// The same cost where all workers push a bucket to servers together. Flows of the workers of one
+// node end together. All flows end together if each worker has a node of its own and sends the same
+// bytes to each server.
 constexpr double seconds_per_share_beside = 60e-9;
 constexpr double seconds_per_alike_share_beside = 5e-9;
 constexpr double seconds_per_host = 15e-6;
@@ -49,24 +51,25 @@ constexpr double bytes_per_actor = 12'000;  // its stack, as far as it is used
 constexpr double bytes_per_flow_in_flight = 2000;
 constexpr double bytes_per_action = 400;             // of a plan
 constexpr double bytes_per_row = 1.5 * sizeof(Row);  // a growing vector
-// By arithmetic: what 8,192 to 131,072 workers of nodes of 8, and of 4, take with ring and
-// hierarchical. Exchanges that are followed message by message take longer.
+// With `fidelity = analytic`: measured with 8,192 to 131,072 workers on nodes of 8 and of 4, with
+// ring and hierarchical. Exchanges that are followed message by message take longer.
 constexpr double seconds_per_idle_host = 10e-6;
 constexpr double seconds_per_analytic_worker = 20e-6;
 constexpr double seconds_per_analytic_row = 0.25e-6;
 constexpr double bytes_per_idle_host = 900;
 constexpr double bytes_per_analytic_worker = 700;
-constexpr double bytes_per_analytic_row = 80;  // itself, and what the report makes of it
+constexpr double bytes_per_analytic_row = 80;  // the row, and its share of the report
 constexpr double bytes_per_message = 1.5 * sizeof(TracedMessage);
 
-// What --trace writes, CSV and JSON together.
+// Bytes that --trace writes, CSV and JSON together.
 constexpr double written_bytes_per_row = 210;
 constexpr double written_bytes_per_message = 220;
 
-// Only so many ranks' plans are made, because a rank's plan can be as long as there are ranks.
+// Plans are made for at most this many ranks, because a rank's plan can be as long as there are
+// ranks.
 constexpr int most_sampled = 64;
 
-// Evenly spaced places among `count`, from 0.
+// Evenly spaced indices below `count`, from 0.
 std::vector<int> sampled(int count) {
   std::vector<int> some(static_cast<std::size_t>(std::min(count, most_sampled)));
   for (std::size_t i = 0; i < some.size(); ++i)
@@ -74,19 +77,19 @@ std::vector<int> sampled(int count) {
   return some;
 }
 
-// A bucket's `backward` is a row; what else a worker does with it, where it is sent, takes as long
-// as two more.
+// A bucket's `backward` is one row. All other work of a worker on a bucket that is sent takes as
+// long as two more rows.
 constexpr double rows_of_sending = 2;
 
-// In one iteration, by all ranks.
+// The work of all ranks in one iteration.
 struct Load {
   double flows = 0;
-  double flows_s = 0;  // what SimGrid takes for them, if no link is shared
+  double flows_s = 0;  // seconds that SimGrid takes for them, if no link is shared
   double rows = 0;
   double actors = 0;
   double plan_actions = 0;  // kept for the whole run
-  double beside = 0;        // flows that a flow's end makes SimGrid share links anew for
-  double in_flight = 0;     // at a time
+  double beside = 0;        // flows whose shares SimGrid recomputes when a flow ends
+  double in_flight = 0;     // flows under way at a time
 };
 
 bool on_different_hosts(const Setup& setup, int from, int to) {
@@ -94,7 +97,7 @@ bool on_different_hosts(const Setup& setup, int from, int to) {
   return hosts[index(from)] != hosts[index(to)];
 }
 
-// A rank goes through the transfers of a phase so often, which makes so many rows.
+// How often a rank goes through the transfers of a phase, and the rows that this makes.
 struct Passes {
   double transfers = 0;
   double rows = 0;
@@ -120,8 +123,8 @@ Passes passes_of(const Setup& setup, const Phase& phase) {
   return {.transfers = is_one_flow(setup, phase) ? 1.0 : phase.steps, .rows = 2};
 }
 
-// What a share of a bucket, on its way to a server or back, costs for all others that are under way
-// over full links.
+// Seconds that a share of a bucket, on its way to a server or back, costs because of all other
+// shares that are under way over full links.
 double seconds_beside(const Setup& setup, const Phase& phase, int rank) {
   const std::size_t peers = phase.sends.size();
   if (phase.stage.stages == 1 || peers < 2)
@@ -138,7 +141,8 @@ double seconds_beside(const Setup& setup, const Phase& phase, int rank) {
          (alike ? seconds_per_alike_share_beside : seconds_per_share_beside / std::sqrt(of_a_node));
 }
 
-// One rank has this load in averaging one bucket. Links of servers are full for `busy` of the time.
+// The load of one rank when it averages one bucket. Links of servers are full for `busy` of the
+// time.
 Load load_of(const Setup& setup, const Plan& plan, int rank, double busy) {
   Load load;
   load.plan_actions = static_cast<double>(plan.size());
@@ -165,8 +169,8 @@ Load load_of(const Setup& setup, const Plan& plan, int rank, double busy) {
   return load;
 }
 
-// The cards of servers or of workers are busy so much of the time if computation does not wait: the
-// fewer flows there are at a time, the less SimGrid has to share anew.
+// The part of the time in which the cards of servers or of workers are busy if computation does not
+// wait. The fewer flows there are at a time, the fewer shares SimGrid recomputes.
 double busy_part(const Setup& setup, double bytes) {
   const Topology& topology = setup.traffic.cluster.topology;
   Routes routes = setup.traffic.cluster.routes();
@@ -226,7 +230,7 @@ void add_pushes(const Setup& setup, double servers, double places, Load& load) {
     const double pieces = setup.traffic.cut_of(bucket).pieces;
     load.flows += 2 * (workers * servers * places - beside_a_server) * pieces;
     load.rows += workers * (2 + 4 * servers * pieces);
-    load.plan_actions += workers * servers * pieces / 8;  // what it keeps of the servers' answers
+    load.plan_actions += workers * servers * pieces / 8;  // kept of the servers' answers
     const Payload payload = setup.traffic.payload_of(bucket, -1);
     pushed += static_cast<double>(payload.bytes + payload.small_bytes);
     pulled += static_cast<double>(setup.traffic.pulled_bytes(payload));
@@ -234,8 +238,8 @@ void add_pushes(const Setup& setup, double servers, double places, Load& load) {
   const double busy = busy_part(setup, std::max(pushed, pulled));
   load.flows_s = load.flows * seconds_per_push;
   load.in_flight = 2 * workers * servers * places;
-  // Several servers tie the cards of all workers together. Workers that wait for others push at one
-  // moment, and some of these flows end together.
+  // Several servers tie the cards of all workers together. Workers that wait for others push at the
+  // same moment, and some of these flows end together.
   const double ends = setup.scenario.schedule->most_lead != nullptr ? 1 : 0.35;
   load.beside = ends * load.in_flight * busy * busy * (1 + servers / tied_servers);
 }
@@ -248,8 +252,8 @@ void add_sums(const Setup& setup, bool alike, double servers, double places, Loa
   load.rows += workers * (8 + servers) + nodes * (4 * servers + 6);
   load.flows_s = load.flows * seconds_per_push;
   load.in_flight = 2 * nodes * servers * places + workers;
-  // Nodes are asked for their sums together. Those to alike servers, and from nodes with a worker
-  // each, arrive together, too.
+  // Nodes are asked for their sums at the same time. Sums to alike servers, and sums from nodes
+  // with one worker each, also arrive at the same time.
   load.beside = alike || workers == nodes ? 0 : load.in_flight / 3;
 }
 
@@ -261,7 +265,7 @@ Load load_of(const Setup& setup) {
   Load load;
   const double workers = topology.workers();
   const double accumulates = setup.compute.micro_steps > 1 ? 1 : 0;
-  // Where workers hold shards every micro-step computes unit by unit, and may wait for each.
+  // Where workers hold shards, every micro-step computes unit by unit and may wait for each unit.
   const double passes = setup.shards ? 2.0 * setup.compute.micro_steps : 1;
   load.rows = workers * (3 + accumulates +
                          passes * static_cast<double>(setup.made().size()) *
@@ -329,7 +333,7 @@ Estimate estimate(const Setup& setup, double most_seconds) {
   all.runs = runs_of(setup, all.least.seconds, most_seconds - setup.load_s);
   for (Need* need : {&all.least, &all.most}) {
     need->flows *= all.runs;
-    need->seconds = setup.load_s + need->seconds * all.runs;  // all runs are of one platform
+    need->seconds = setup.load_s + need->seconds * all.runs;  // all runs share one platform
   }
   return all;
 }

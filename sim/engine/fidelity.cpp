@@ -28,10 +28,10 @@ void settle_fidelity(Setup& setup) {
     const Estimate needs = estimate(setup);
     return needs.least.flows / needs.runs;
   };
-  // SimGrid takes some twenty times as long where cross traffic ties flows together.
+  // SimGrid takes about twenty times as long where cross traffic ties flows together.
   const double most = setup.scenario.network->latency_after_flow ? most_messages_in_steps
                                                                  : most_messages_in_steps / 20;
-  // Flows first: they are never more than steps, and counted sooner.
+  // Flows first: there are never more flows than steps, and they are counted faster.
   set(setup.scenario.network->by_size || (messages(false) <= most && messages(true) <= most));
 }
 

@@ -1,4 +1,4 @@
-// Whether a cell runs every step of its exchanges, or many of them as one flow.
+// Decides whether a cell simulates every step of its exchanges, or many steps as one flow.
 #pragma once
 
 #include <string>
@@ -7,23 +7,23 @@
 
 namespace syncline {
 
-// `fidelity = auto` runs every step of a cell whose run, at its least length, has at most so many
-// messages: a second or two of a core. How many runs it has changes nothing.
+// `fidelity = auto` simulates every step of a cell if its shortest run has at most this many
+// messages, which take a second or two of one core. The number of runs does not matter.
 constexpr double most_messages_in_steps = 125'000;
 
-// Decides what `fidelity = auto` comes to, by the estimate of messages alone: so it is the same on
-// every machine, and in every part of a sweep. A run that grows longer stays as it began.
+// Resolves `fidelity = auto` from the estimated number of messages alone, so the result is the same
+// on every machine and in every part of a sweep. A run that grows longer keeps its fidelity.
 void settle_fidelity(Setup& setup);
 
-// Whether the steps of a phase that is in no pipeline are one flow: its messages, with those of the
-// other channels, are many.
+// True if the steps of a phase outside a pipeline are simulated as one flow, because the phase and
+// the other channels together have many messages.
 bool is_one_flow(const Setup& setup, const Phase& phase);
 
-// Whether several partitions are pushed as one over a link that is this full, of 1: there flows are
-// known to be more than 3 % away from steps (law 26).
+// True if several partitions are pushed as one flow and the fullest link is nearly full
+// (`fullest_link`, 0 to 1). Flows are known to differ from steps by more than 3 % then (law 26).
 bool doubts_flows(const Setup& setup, double fullest_link);
 
-// It came to `step` or `flow`.
+// Returns `step`, `flow` or `analytic`.
 std::string fidelity_word(const Setup& setup);
 
 }  // namespace syncline

@@ -1,4 +1,4 @@
-// A worker's side of its node's aggregator: it hands gradients over, and takes parameters.
+// A worker's side of its node's aggregator: hands gradients over, and takes parameters.
 #include <algorithm>
 
 #include "sim/engine/engine_worker.h"
@@ -11,7 +11,7 @@ AggregatorState& node_of(const WorkerState& state) {
   return *state.run.aggregators[index(state.cluster().topology.node_of[index(state.rank)])];
 }
 
-// So many of this worker's gradients are in the parameters at its node: in all shards.
+// Number of this worker's gradients that the parameters at its node contain, in all shards.
 int own_gradients_at(const AggregatorState& node, const WorkerState& state) {
   const std::size_t contained = *std::ranges::min_element(node.contained);
   return static_cast<int>(std::ranges::upper_bound(state.own_gradients, contained) -

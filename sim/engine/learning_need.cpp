@@ -11,18 +11,18 @@
 namespace syncline {
 namespace {
 
-// Learning takes these, measured with every problem.
+// Costs of learning, measured with every problem.
 constexpr double seconds_per_gradient = 5e-6;
-constexpr double seconds_per_sample = 3e-8;  // of a batch, that it is one
+constexpr double seconds_per_sample = 3e-8;  // of a batch: its fixed cost
 constexpr double seconds_per_flop = 2.5e-11;
-constexpr double seconds_per_activation = 2.5e-9;      // what a layer reads or writes
-constexpr double seconds_per_class = 1.2e-8;           // of the loss
-constexpr double seconds_per_value = 3e-9;             // of a gradient
-constexpr double seconds_per_compressed_value = 8e-9;  // the same, made and read
+constexpr double seconds_per_activation = 2.5e-9;      // per value that a layer reads or writes
+constexpr double seconds_per_class = 1.2e-8;           // in the loss
+constexpr double seconds_per_value = 3e-9;             // per value of a gradient
+constexpr double seconds_per_compressed_value = 8e-9;  // more, if it is compressed and read
 
-// Where replicas step alone: each has parameters and velocity of its own, and the parameters that
-// it had at the last average over all and, where steps go on meanwhile, at the one that is under
-// way. By worker.
+// Copies of the parameters per worker where replicas step alone. Each replica has its own
+// parameters and velocity, the parameters at the last average over all and, where steps go on
+// during an average, the parameters at its start.
 double copies_of_replicas(const Setup& setup) {
   if (setup.scenario.schedule->round == nullptr)
     return 0;
@@ -33,26 +33,26 @@ double copies_of_replicas(const Setup& setup) {
   return 4.0 * static_cast<double>(replicas.size()) / topology.workers();
 }
 
-// A worker keeps so many, or others keep them for it.
+// Copies of the parameters that a worker keeps, or that others keep for it.
 double copies_of_parameters(const Setup& setup, double iterations) {
-  double copies = 4;  // parameters, those that arrive, a gradient, and one on its way
+  double copies = 4;  // parameters, arriving parameters, a gradient, and one under way
   if (setup.traffic.partners == Schedule::Partners::aggregators)
     copies += 2;  // a node's sum and parameters
   if (setup.traffic.partners == Schedule::Partners::each_other)
     copies = 1 + copies_of_replicas(setup);  // its gradient
-  // A worker that does not wait for answers keeps the gradients that are in none yet.
+  // A worker that does not wait for answers keeps the gradients that no answer contains yet.
   if (const auto ahead = setup.scenario.schedule->gradients_ahead; ahead != nullptr)
     copies += std::min(ahead(setup.scenario.schedule_settings), iterations);
   if (setup.scenario.compresses())
-    copies += 2;  // what it left out, and what its message says
+    copies += 2;  // its residual, and its decoded message
   if (setup.traffic.compression.has_momentum())
     copies += 1;
   if (setup.traffic.compressed_pulls)
-    copies += 3;  // the same of what it is sent, and what it is known to have
+    copies += 3;  // residual and message of its answers, and its known parameters
   return copies;
 }
 
-// Seconds of a sample on its way forward through a problem.
+// Seconds of one sample's forward pass through a problem.
 struct SampleSeconds {
   double products = 0;
   double activations = 0;  // values that layers read and write: most of the cost of small layers
@@ -70,10 +70,10 @@ SampleSeconds sample_seconds(const Objective& objective) {
     if (weights.forward_flop == 0)
       continue;
     const auto parameters = static_cast<double>(weights.parameters);
-    if (i + 1 < objective.tensors.size())  // a bias for each output
+    if (i + 1 < objective.tensors.size())  // one bias per output
       outputs = static_cast<double>(objective.tensors[i + 1].parameters);
-    const double places = weights.forward_flop / (2 * parameters);  // pixels that it is used for
-    const double copies = places > 1 ? 1.6 : 1;  // pixels are gathered into patches before
+    const double places = weights.forward_flop / (2 * parameters);  // pixels that use the weights
+    const double copies = places > 1 ? 1.6 : 1;  // pixels are first gathered into patches
     seconds.products += weights.forward_flop * seconds_per_flop;
     seconds.activations +=
         copies * places * (parameters / outputs + outputs) * seconds_per_activation;
@@ -82,8 +82,8 @@ SampleSeconds sample_seconds(const Objective& objective) {
   return seconds;
 }
 
-// The number of times that a run evaluates what it has learned: at first, in the end, and each time
-// that applied gradients complete a multiple of `evaluate-every` samples.
+// Number of evaluations of the learned model in a run: at the start, at the end, and each time that
+// the applied gradients complete a multiple of `evaluate-every` samples.
 double evaluations_of(const Setup& setup, double gradients) {
   const bool averages = setup.traffic.partners == Schedule::Partners::each_other;
   const double workers = setup.traffic.cluster.topology.workers();
@@ -111,14 +111,14 @@ void add_learning(const Setup& setup, Need& need) {
       need.evaluations * samples * of_sample.forward() +
       gradients * (seconds_per_gradient +
                    values * (seconds_per_value + (compresses ? seconds_per_compressed_value : 0)));
-  constexpr double common = 4;  // parameters, as they were at first, their momentum, and a sum
+  constexpr double common = 4;  // parameters, initial parameters, momentum, and a sum
   const Learning& learning = setup.scenario.learning;
   const DataNeed data = need_of_data(learning.data, learning.data_folder, learning.generated);
   need.seconds += data.seconds;
   need.memory_bytes +=
       (workers * copies_of_parameters(setup, need.iterations) + common) * values * sizeof(float) +
       data.memory_bytes +
-      // Samples in the order in which they are drawn, and those of the batch that is computed.
+      // The order in which samples are drawn, and the samples of the current batch.
       (setup.lesson->epoch_samples() + setup.scenario.learned_samples()) * sizeof(std::uint32_t);
 }
 

@@ -1,11 +1,11 @@
-// What learning takes of a processor and of memory, beside the simulation of its messages.
+// Processor time and memory that learning needs in addition to the simulation of messages.
 #pragma once
 
 #include "sim/engine/estimate.h"
 
 namespace syncline {
 
-// Adds what the gradients of `need.iterations` take, and how often what is learned is evaluated.
+// Adds the seconds, memory and evaluations that learning takes in `need.iterations`.
 void add_learning(const Setup& setup, Need& need);
 
 }  // namespace syncline

@@ -34,8 +34,8 @@ void add(std::vector<double>& samples, double sample_s, double from_s, double to
   samples[last] += left;
 }
 
-// Moves what is more than a sample's `full` to later samples, or to earlier ones, as long as they
-// have room.
+// Moves `part` of the bytes above a sample's `full` on to the next samples that have room: later
+// ones, or with reverse iterators earlier ones.
 template <class Iterator, class Full>
 void move_on(Iterator begin, Iterator end, Full full, double part) {
   double carried = 0;
@@ -49,7 +49,7 @@ void move_on(Iterator begin, Iterator end, Full full, double part) {
     *std::prev(end) += carried;  // there is no more time
 }
 
-// A link can carry so many bytes in each of its samples.
+// Bytes that a link can carry in each of its samples.
 std::vector<double> full_samples(const LinkUse& link, double sample_s) {
   std::vector<double> full(link.sampled_bytes.size(), link.bandwidth.first_Bps * sample_s);
   for (std::size_t i = 0; i < full.size() && !link.bandwidth.is_constant(); ++i)
@@ -69,7 +69,7 @@ void sample_links(Routes& routes, Trace& trace) {
   if (trace.sample_s <= 0)
     return;
   for (LinkUse& link : trace.links)
-    if (!link.fatpipe)  // it has no bytes that flows share
+    if (!link.fatpipe)  // flows share none of its bandwidth
       link.sampled_bytes.assign(static_cast<std::size_t>(count), 0);
   for (const TracedMessage& message : trace.messages)
     if (message.bytes > 0)

@@ -1,4 +1,4 @@
-// Messages say how full links are over time.
+// Computes from the messages how full links are over time.
 #pragma once
 
 #include "sim/platform/routes.h"
@@ -8,9 +8,9 @@ namespace syncline {
 
 // Fills Trace::sample_s and LinkUse::sampled_bytes: 50 samples per iteration, 20,000 at most.
 //
-// A message is taken to move evenly from when it was sent until it arrived. Where that makes a link
-// more than full, because messages that met shared it, what is too much belongs to the time just
-// before and after: the link was full, and messages that did not meet others moved faster there.
+// Assumes that a message moves evenly from the time it was sent until it arrived. Where that makes
+// a link more than full, because messages that met shared the link, the excess is moved to the time
+// just before and after: the link was full, and messages that met no others moved faster there.
 void sample_links(Routes& routes, Trace& trace);
 
 }  // namespace syncline

@@ -40,7 +40,8 @@ void Porter::send(Porter& to, std::uint64_t bytes, std::function<void()> arrived
     add_job([this, message, bytes] { put(message, bytes); });
 }
 
-// Not in the constructor: SimGrid lets other actors run meanwhile, who may look for this porter.
+// Not in the constructor: SimGrid lets other actors run meanwhile, and they may look for this
+// porter.
 sg::Mailbox& Porter::mailbox() {
   if (mailbox_ == nullptr)
     mailbox_ = sg::Mailbox::by_name("to " + std::to_string(rank_));
@@ -49,17 +50,17 @@ sg::Mailbox& Porter::mailbox() {
 
 void Porter::put(Message* message, std::uint64_t bytes) {
   Porter& to = message->to;
-  // It goes on when the calling actor ends.
+  // The transfer goes on when the calling actor ends.
   run_.wire.flow(to.mailbox(), message, bytes, rank_, to.rank_)->detach();
   to.add_job([&to] { to.take_next(); });
 }
 
 void Porter::take_next() {
   for (; !ended_.empty(); ended_.pop_front())
-    ended_.front().transfer->wait();  // which returns at once, and makes SimGrid forget it
+    ended_.front().transfer->wait();  // returns at once, and makes SimGrid forget the transfer
   const auto coming = coming_.emplace(coming_.end());
   coming->transfer = mailbox().get_init()->set_dst_data(&coming->unused, sizeof coming->unused);
-  // SimGrid calls this when the transfer ends, in no actor.
+  // SimGrid calls this in no actor, when the transfer ends.
   coming->transfer->set_copy_data_callback([this, coming](auto*, void* sent, std::size_t) {
     ended_.splice(ended_.end(), coming_, coming);
     flow_ended(std::unique_ptr<Message>(static_cast<Message*>(sent)));

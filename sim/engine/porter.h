@@ -1,9 +1,10 @@
-// Messages outside collectives (pushes, answers, iteration numbers) on their way.
+// Carries messages outside collectives (pushes, answers, iteration numbers).
 //
-// All that have set out share the network at once, however many they are, and only those ranks that
-// send or receive have an actor for it. What a message's arrival does runs in no actor: it adds to
-// an inbox, and wakes who waits for that. (SimGrid's Comm::sendto would need no receiver, but its
-// time is quadratic in the messages in flight; an actor per message needs a stack per message.)
+// All messages that have set out share the network at once, however many there are. Only ranks that
+// send or receive have an actor for this. The callback of an arrival runs in no actor: it adds to
+// an inbox and wakes the actor that waits for it. (SimGrid's Comm::sendto would need no receiver,
+// but its time is quadratic in the messages in flight; an actor per message needs a stack per
+// message.)
 #pragma once
 
 #include <cstddef>
@@ -27,15 +28,15 @@ class Porter {
   // Sends a message and returns; call it from an actor. `arrived` and `injected` must not wait.
   void send(Porter& to, std::uint64_t bytes, std::function<void()> arrived,
             std::function<void()> injected);
-  // Everything that this rank has sent.
+  // Waits until everything that this rank has sent has arrived.
   void wait_until_delivered();
 
  private:
   struct Message;
-  // A message that comes in, or has come in.
+  // A message that is coming in, or has come in.
   struct Reception {
     sg::CommPtr transfer;
-    void* unused = nullptr;  // where SimGrid would put the message
+    void* unused = nullptr;  // destination that SimGrid requires
   };
 
   sg::Mailbox& mailbox();
@@ -49,12 +50,12 @@ class Porter {
   Run& run_;
   int rank_;
   sg::Mailbox* mailbox_ = nullptr;
-  JobQueue jobs_;  // of this rank's porter actor
+  JobQueue jobs_;  // jobs of this rank's porter actor
   bool has_actor_ = false;
   std::list<Reception> coming_;
-  std::list<Reception> ended_;  // SimGrid still lists these as the actor's
-  std::size_t in_flight_ = 0;   // sent, and not arrived
-  Wakeup delivered_;            // none is in flight any more
+  std::list<Reception> ended_;  // SimGrid still counts these transfers as the actor's
+  std::size_t in_flight_ = 0;   // messages sent that have not arrived
+  Wakeup delivered_;            // no message is in flight any more
 };
 
 }  // namespace syncline

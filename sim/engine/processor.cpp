@@ -4,8 +4,8 @@
 
 namespace syncline {
 
-// Every call into SimGrid lets other actors run, at the same simulated moment. So each says what
-// was true for a computation that it knows, and looks again afterwards.
+// Every call into SimGrid lets other actors run, at the same simulated time. So these functions
+// note the state of a computation before a call, and check it again afterwards.
 
 void Processor::compute(double flop) {
   if (slowdown_ == 0) {
@@ -16,7 +16,7 @@ void Processor::compute(double flop) {
   struct Listed {
     std::vector<std::shared_ptr<Computation>>& all;
     std::shared_ptr<Computation> one;
-    ~Listed() { std::erase(all, one); }  // also where the run ends with an error
+    ~Listed() { std::erase(all, one); }  // also if the run ends with an error
   };
   const Listed listed{under_way_, own};
   under_way_.push_back(own);
@@ -31,7 +31,7 @@ void Processor::compute(double flop) {
       own->activity->wait();
       own->left_flop = 0;
     } catch (const simgrid::CancelException&) {
-      // What is left goes on at another rate.
+      // The rest goes on at another rate.
     }
   }
 }
@@ -47,7 +47,7 @@ void Processor::change_collectives(int more) {
     if (activity == nullptr)
       continue;
     const double left_flop = activity->get_remaining();
-    if (left_flop <= 0 || one->activity != activity)  // it ends now, or begins anew
+    if (left_flop <= 0 || one->activity != activity)  // it ends now, or has begun anew
       continue;
     one->left_flop = left_flop / one->factor;
     activity->cancel();

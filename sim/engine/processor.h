@@ -1,4 +1,4 @@
-// What a worker computes on, which its collectives share with its computation.
+// The device on which a worker computes, shared with the worker's collectives.
 #pragma once
 
 #include <memory>
@@ -9,21 +9,22 @@
 namespace syncline {
 
 // While the worker has collectives in flight, computation progresses at 1 / (1 + slowdown) of its
-// rate. Without slowdown they change nothing.
+// rate. Without slowdown, collectives change nothing.
 class Processor {
  public:
   explicit Processor(double slowdown) : slowdown_(slowdown) {}
 
-  // The calling actor computes so much, and waits for it.
+  // Blocks the calling actor until `flop` operations are done.
   void compute(double flop);
-  // A collective begins, or goes on; it ends, or leaves the device to other work.
+  // collective_begins(): a collective begins or resumes. collective_ends(): it ends, or leaves the
+  // device to other work.
   void collective_begins() { change_collectives(1); }
   void collective_ends() { change_collectives(-1); }
 
  private:
   struct Computation {
     double left_flop;
-    double factor = 1;  // what `activity` has more of
+    double factor = 1;  // the flop of `activity`, relative to the computation's
     sg::ExecPtr activity = nullptr;
   };
 

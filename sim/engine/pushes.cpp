@@ -1,5 +1,5 @@
-// A worker's side of servers that answer each push: it sends gradients, and keeps the parameters
-// that come back.
+// A worker's side of servers that answer each push: sends gradients, and keeps the parameters that
+// come back.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -16,7 +16,7 @@ struct BucketPush {
   int bucket;
   int iteration;
   std::uint64_t bytes;  // of the message, over all servers
-  // By server, then piece: that the gradient was computed from.
+  // By server, then piece: versions of the parameters that the gradient was computed from.
   std::vector<std::int64_t> read_versions;
 };
 

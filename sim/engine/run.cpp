@@ -27,7 +27,8 @@ Run::Run(const Setup& setup)
 void Run::make_states() {
   const Topology& topology = setup.traffic.cluster.topology;
   const Schedule& schedule = *setup.scenario.schedule;
-  // The counters of servers and aggregators grow with nodes times servers: only where used.
+  // The counters of servers and aggregators grow with nodes times servers, so they exist only where
+  // they are used.
   const bool serves = schedule.server != nullptr;
   const std::size_t shards = serves ? index(topology.servers) : 0;
   std::size_t pieces = 0;
@@ -97,7 +98,7 @@ std::shared_ptr<const Payload> Run::payload(const Bucket& bucket, int iteration)
   if (const auto known = drawn_payloads_.find(drawn); known != drawn_payloads_.end())
     return known->second;
   Payload made = setup.traffic.payload_of(bucket, iteration);
-  if (learner != nullptr) {  // sizes are those of the messages, where they can be known by now
+  if (learner != nullptr) {  // use the sizes of the learner's messages, where they are known by now
     made.messages.clear();
     const bool known = setup.traffic.compression.message(made.elements, iteration).exact;
     if (!known && setup.traffic.partners == Schedule::Partners::each_other) {
@@ -174,9 +175,9 @@ void Run::sum_of_partitions(std::uint64_t bytes, int partitions, double coming_s
 }
 
 void Run::update(std::uint64_t bytes, Row row) {
-  row.verb = Verb::update;  // a plain step reads parameters and gradient and writes parameters
-  // Parameters and states stay in fp32. With gradients in fp16 a step moves as much: what it spares
-  // in reading them it spends on a copy of the parameters to send.
+  row.verb = Verb::update;  // a plain step reads parameters and gradient, and writes parameters
+  // Parameters and states stay in fp32. With gradients in fp16 a step moves as many bytes: reading
+  // the gradients takes fewer, but a copy of the parameters to send is written.
   const double moved = setup.scenario.optimizer.values > 0
                            ? static_cast<double>(setup.scenario.optimizer.values)
                            : memory_bytes_per_sum;
@@ -218,13 +219,14 @@ sg::ActorPtr Run::start(const std::string& name, int rank, std::function<void()>
     try {
       body();
     } catch (const std::exception& problem) {
-      // To stop an actor SimGrid throws what is no std::exception, so it is not caught here.
+      // To stop an actor, SimGrid throws something that is no std::exception, so it is not caught
+      // here.
       if (error.empty())
         error = problem.what();
       sg::Actor::kill_all();
     }
   };
-  // Neither Actor::create nor Host::add_actor exists in every version; this does.
+  // Actor::create and Host::add_actor do not exist in every version of SimGrid; this call does.
   return sg::Actor::init(name, hosts[index(rank)])->start(guarded);
 }
 

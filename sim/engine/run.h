@@ -1,4 +1,4 @@
-// One run: its actors, and what their verbs share.
+// One run: its actors, and the state that their verbs share.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace syncline {
 
-// Control messages: a node's iteration number, a request for its sum.
+// Size of a control message: a node's iteration number, or a request for its sum.
 constexpr std::uint64_t control_bytes = 64;
 
 struct Run {
@@ -35,49 +35,51 @@ struct Run {
   Length length;
   Trace trace;
   Wire wire;
-  std::vector<PushedPieces> cuts;  // by bucket: how it is pushed to servers that answer
+  std::vector<PushedPieces> cuts;  // by bucket: how it is cut for servers that answer pushes
   std::vector<sg::Host*> hosts;    // by rank
   std::map<std::pair<int, int>, Barrier> barriers;  // by stage and group
   std::unique_ptr<Learner> learner;                 // null: only time is simulated
-  std::unique_ptr<Cycles> cycles;                   // null: averages begin when they may
+  std::unique_ptr<Cycles> cycles;                   // null: each average begins as soon as it may
   std::vector<std::unique_ptr<WorkerState>> workers;
   std::vector<std::unique_ptr<ServerState>> servers;
   std::vector<std::unique_ptr<Stages>> server_stages;
   std::vector<std::unique_ptr<AggregatorState>> aggregators;
-  int active_workers = 0;        // have not ended
+  int active_workers = 0;        // workers that have not ended
   int active_actors = 0;         // workers, servers and aggregators that have not ended
-  std::vector<int> first_piece;  // by bucket: pieces of those before
+  std::vector<int> first_piece;  // by bucket: the number of pieces of the buckets before
   std::string error;
 
   bool over() const { return active_actors == 0; }
   Stages& stages_of(int rank);  // of a worker or a server
-  // The piece has this place among those of all buckets.
+  // Index of a piece among the pieces of all buckets.
   std::size_t piece(int bucket, int piece) const {
     return index(first_piece[index(bucket)] + piece);
   }
   // Traffic::payload_of, cached.
   std::shared_ptr<const Payload> payload(const Bucket& bucket, int iteration);
   void end_row(std::size_t row) { trace.rows[row].end_s = sg::Engine::get_clock(); }
-  // So many gradients of whole iterations have been applied.
+  // Tells the learner that gradients of whole iterations have been applied. Ends the run if
+  // learning has ended.
   void learned(double gradients);
-  // A row that began at `start_s` and ends now.
+  // Adds a row that began at `start_s` and ends now.
   void add_row(double start_s, Row row);
-  // Does this work in the calling actor and adds a row. On a worker's host it shares the device
-  // with other computation; on a server's own host it only takes time.
+  // Does compression work in the calling actor and adds a row. On a worker's host the work shares
+  // the device with other computation; on a server's own host it only takes time.
   void work(const Work& work, Row row);
-  // Does it for messages of a shard of this bucket, if any of it is compressed.
+  // The same for messages of a shard of this bucket; nothing if none of it is compressed.
   void work_on_shard(Work::Kind kind, const Bucket& bucket, int messages, Row row);
-  // The software of row.rank's server handles messages of so many tensors: a row `handle`. All
+  // The software of row.rank's server handles messages of `tensors` tensors, in a row `handle`. All
   // cores of its host work on them; servers on one host take turns.
   void handle(double tensors, Row row);
-  // Adds so many bytes to a sum in the memory of row.rank's host, or updates parameters by them:
-  // rows `sum` and `update`. Those who do so on one host take turns, because they share its memory.
+  // Adds bytes to a sum in the memory of row.rank's host, or updates parameters with them, in rows
+  // `sum` and `update`. Ranks on one host take turns, because they share its memory.
   void sum(std::uint64_t bytes, Row row);
   void update(std::uint64_t bytes, Row row);
-  // Adds bytes that came in so many partitions, of which all but the first took `coming_s` to come:
+  // Adds bytes that came in `partitions` partitions. All but the first took `coming_s` to come;
   // each is added while the next one comes.
   void sum_of_partitions(std::uint64_t bytes, int partitions, double coming_s, Row row);
-  // On the worker's processor; no other rank computes beside collectives.
+  // Tells a worker's processor. Does nothing for other ranks, which do not compute beside
+  // collectives.
   void collective_begins(int rank);
   void collective_ends(int rank);
   // Starts an actor. An exception in it ends the run with an error instead of an abort.
@@ -86,12 +88,12 @@ struct Run {
 
  private:
   void make_states();
-  // What on each host takes turns.
+  // By host: a resource for which the ranks of the host take turns.
   using Turns = std::map<std::string, sg::MutexPtr>;
   void use_memory(double bytes, Row row);
   void take_turn(Turns& turns, double seconds, Row row);
   Turns memories_, cores_;
-  double service_shape_;  // of how what servers' software takes varies
+  double service_shape_;  // of the random variation in the times of servers' software
   std::map<std::pair<int, int>, std::shared_ptr<const Payload>>
       common_payloads_;  // by warm-up stage and bucket
   std::map<std::pair<int, int>, std::shared_ptr<const Payload>>

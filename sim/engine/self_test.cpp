@@ -11,7 +11,7 @@
 namespace syncline {
 namespace {
 
-constexpr double latency_s = 0.1;  // of each link: so long that a TCP window would show
+constexpr double latency_s = 0.1;  // of each link: long enough for a TCP window to show
 constexpr double bandwidth_Bps = 1e8;
 constexpr const char* platform =
     "<?xml version='1.0'?><!DOCTYPE platform SYSTEM 'https://simgrid.org/simgrid.dtd'>"
@@ -28,13 +28,13 @@ struct KnownTransfer {
   double sent_s;
   int to;  // 1: b; 2: far, over two links
   std::uint64_t bytes;
-  double carried_bytes;  // by the link that it shares, until its own have passed
+  double carried_bytes;  // by the link that it shares, until its own bytes have passed
   double simulated_s = 0;
 
   double known_s() const { return to * latency_s + carried_bytes / bandwidth_Bps; }
 };
 
-// Hosts that send each other nothing but what we say.
+// Hosts that send each other nothing but the transfers of this test.
 Setup hosts_alone(const Network& network, const std::string& platform_path) {
   Setup setup;
   setup.scenario.platform = platform_path;

@@ -1,5 +1,6 @@
-// Asks SimGrid what arithmetic knows. A SimGrid that reads settings or platforms in another way
-// than the versions that this program was made with would make every figure wrong without a word.
+// Checks SimGrid against times that are known by arithmetic. A SimGrid that reads settings or
+// platforms differently from the versions that this program was made for would make every figure
+// wrong without an error.
 #pragma once
 
 #include <string>
@@ -8,9 +9,10 @@
 
 namespace syncline {
 
-// Simulates transfers over one link as a run does: alone, and two that share it, over routes of
-// unlike latencies too. Returns an empty text if each takes latency + bytes / bandwidth, else a
-// line that says what took how long. Call it once per process, instead of a simulation.
+// Simulates transfers over one link as a run does: one alone, and two that share the link, also
+// over routes with different latencies. Returns an empty text if each takes latency + bytes /
+// bandwidth, else a line that says which transfer took how long. Call it once per process, instead
+// of a simulation.
 std::string self_test(const Network& network);
 
 }  // namespace syncline

@@ -9,7 +9,7 @@
 namespace syncline {
 namespace {
 
-// Learning needs to know this of sums that make the update after `version`.
+// The sums that make the update after `version`, in the learner's form.
 std::vector<Learner::Sum> learned_sums(const std::vector<NodeSum>& sums, std::int64_t version) {
   std::vector<Learner::Sum> learned;
   for (const NodeSum& sum : sums) {
@@ -104,8 +104,8 @@ void ServerState::add(const Push& push) {
   work(Work::Kind::decode, bucket, push.iteration);
   const std::uint64_t bytes =
       cut.pushed(added_bytes(*run.payload(bucket, push.iteration)), push.piece);
-  // All partitions of a piece but the last were added while the last was on its way: nobody waits
-  // for that, so it is done later.
+  // All partitions of a piece but the last were added while the last was on its way. Nobody waits
+  // for that work, so it is done later.
   const std::uint64_t last = bytes / static_cast<std::uint64_t>(cut.partitions_in(push.piece));
   run.update(last, row(push));
   to_update += bytes - last;
@@ -114,7 +114,7 @@ void ServerState::add(const Push& push) {
 void ServerState::count(const Push& push, bool applied) {
   const Piece& piece = piece_of(push);
   Row done = row(push);
-  // Each piece has versions of its own. What counts gradients counts rows of the last pieces.
+  // Each piece has its own versions. Gradients are counted by the rows of their last pieces.
   const bool is_last = push.piece + 1 == run.cuts[index(push.bucket)].pieces;
   if (applied)
     done.verb = is_last ? Verb::apply : Verb::apply_part;

@@ -13,9 +13,9 @@
 
 namespace syncline {
 
-// A server has applied these of a node's gradients.
+// The gradients of a node that a server has applied.
 struct AppliedGradients {
-  std::size_t all_before = 0;               // all of the first so many
+  std::size_t all_before = 0;               // all gradients before this one
   std::map<std::size_t, std::size_t> more;  // beyond a gap: ends by beginnings
 
   void add(std::size_t first, std::size_t end);
@@ -28,26 +28,27 @@ struct ServerState {
   Inbox<NodeMessage> messages;
   struct Piece {
     std::int64_t version = 0;
-    std::vector<int> applied;  // by worker
+    std::vector<int> applied;  // by worker: its applied gradients
     int slowest = 0;           // the minimum of `applied`
   };
   std::vector<Piece> pieces;    // of all buckets (Run::piece)
-  std::uint64_t to_update = 0;  // bytes of the last push, before it takes the next
-  std::int64_t version = 0;     // updates of whole models
+  std::uint64_t to_update = 0;  // bytes of the last push to update before the next push is taken
+  std::int64_t version = 0;     // updates of the whole model
   std::vector<AppliedGradients> applied_of_node;
 
   int rank() const;
   Piece& piece_of(const Push& push);
-  Row row(const Push& push) const;  // of work on it
-  // So much of its share of a message is added as it is: reading messages has prices of its own.
+  Row row(const Push& push) const;  // of work on this push
+  // Bytes of this server's share of a message that are added as they are. Compressed bytes are
+  // decoded instead, at a cost of its own.
   std::uint64_t added_bytes(const Payload& payload) const;
-  // Handles the message of a gradient.
+  // Handles the message of a gradient in the server's software.
   void receive(const Push& push);
-  // Takes the gradient from it and adds it to what is in memory.
+  // Decodes a push's gradient and adds it to the values in memory.
   void add(const Push& push);
-  // A worker's gradient of a bucket has been dealt with here.
+  // Records that a worker's gradient of a bucket has been applied or dropped.
   void count(const Push& push, bool applied);
-  // Works on messages of this server's share of a bucket.
+  // Encodes or decodes messages of this server's share of a bucket.
   void work(Work::Kind kind, const Bucket& bucket, int iteration, int messages = 1);
 };
 

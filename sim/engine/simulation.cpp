@@ -20,7 +20,7 @@ void run_worker(Run& run, WorkerState& state, const Schedule& schedule) {
   EngineWorker worker(state);
   schedule.worker(worker);
   state.waits_in = "its end";
-  while (state.outstanding > 0)  // answers that it did not wait for
+  while (state.outstanding > 0)  // answers that the schedule did not wait for
     state.wakeup.wait();
   state.waits_in = {};
   end_answers(state);
@@ -37,7 +37,8 @@ void start_actors(Run& run, const Schedule& schedule) {
   run.active_workers = static_cast<int>(run.workers.size());
   run.active_actors =
       run.active_workers + static_cast<int>(run.servers.size() + run.aggregators.size());
-  // Before any actor has a stack: on memory that plans have used, a stack counts in full.
+  // Streams are made before any actor has a stack: on memory that plans have used, a stack counts
+  // in full.
   for (const auto& worker : run.workers)
     worker->stages.make_streams();
   for (const auto& server : run.server_stages)
@@ -78,8 +79,8 @@ Trace simulate(const Setup& given, std::function<void(const CurvePoint&)> evalua
   if (run.learner != nullptr)
     run.learner->watch(std::move(evaluated));
   start_actors(run, *setup.scenario.schedule);
-  // Without this SimGrid only reports a deadlock on stderr, stops the waiting actors, and returns
-  // as after a complete run.
+  // Without this callback SimGrid only reports a deadlock on stderr, stops the waiting actors, and
+  // returns as after a complete run.
   sg::Engine::on_deadlock_cb([&run] {
     if (run.error.empty())
       run.error = "the schedule has a deadlock: " + who_waits(run);

@@ -1,4 +1,4 @@
-// The only entry to a run: it simulates a setup, or evaluates it with `fidelity = analytic`, and
+// The only entry to a run: simulates a setup, or evaluates it with `fidelity = analytic`, and
 // returns the trace.
 #pragma once
 
@@ -10,8 +10,9 @@
 
 namespace syncline {
 
-// Call it once per process. Throws std::runtime_error where a schedule's code throws or its actors
-// deadlock. `evaluated` is called during the run with the points of its curve, where it learns.
+// Call it once per process. Throws std::runtime_error if a schedule's code throws or its actors
+// deadlock. Where the scenario learns, `evaluated` is called during the run with each point of the
+// learning curve.
 Trace simulate(const Setup& setup, std::function<void(const CurvePoint&)> evaluated = {});
 
 }  // namespace syncline

@@ -13,9 +13,9 @@ struct Stages::PipelinedBucket {
   const Bucket& bucket;
   int iteration;
   std::function<void()> done;
-  int first;                // of its streams
+  int first;                // its first stream
   int number;               // of the bucket, since the start
-  std::vector<int> passed;  // pieces, by action of the plan
+  std::vector<int> passed;  // by action of the plan: pieces that have passed it
 
   const Phase& phase(std::size_t i) const { return std::get<Phase>((*plan)[i]); }
 };
@@ -35,7 +35,7 @@ bool is_pipeline(const Plan& plan) {
                              [](const Phase* phase) { return phase->stage.stages > 1; });
 }
 
-// So many streams do all that the plan can ask for, with so many all-reduces one after the other.
+// Number of streams that a plan needs, with `passes` all-reduces one after the other.
 int streams_of(const Plan& plan, int passes) {
   int streams = 1;
   for (const Phase* phase : phases_of(plan))
@@ -58,12 +58,12 @@ void Stages::make_streams() {
       streams.push_back(std::unique_ptr<StreamState>(
           new StreamState{.run = run, .rank = rank, .stage = static_cast<int>(streams.size())}));
   };
-  // It has the expected size: nothing has been learned yet, so no message can have one of its own.
+  // The payload has the expected size: nothing has been learned yet, so no message differs from it.
   const Payload first = run.setup.traffic.payload_of(run.setup.made().front(), -1);
   const std::shared_ptr<const Plan> over_all = plan_of(first);
   for (const Phase* phase : phases_of(*over_all))
     make_until(phase->stage.stream() + 1);
-  // These streams have the same numbers on every rank, whatever its part in the averages is.
+  // These streams have the same numbers on every rank, whatever part it has in the averages.
   of_all = streams_of(*over_all, first.all_reduces);
   if (!run.setup.traffic.picked.empty())  // buckets of other sizes may need more
     for (const Bucket& bucket : run.setup.buckets)
@@ -98,7 +98,7 @@ std::shared_ptr<const Plan> Stages::plan_of(const Payload& payload) {
   if (!payload.messages.empty() || !payload.parts.empty())
     return make();
   const std::tuple key(payload.bytes, payload.dense_bytes, payload.small_bytes);
-  constexpr std::size_t most_of_groups = 512;  // which need not be the same in any two iterations
+  constexpr std::size_t most_of_groups = 512;  // groups may differ in every iteration
   if (run.cycles != nullptr && plans.size() > most_of_groups)
     plans.clear();
   auto known = plans.find(key);
@@ -146,7 +146,8 @@ void Stages::execute(const std::shared_ptr<const Plan>& plan, int first, const B
   };
   const auto in_pipeline = std::make_shared<PipelinedBucket>(PipelinedBucket{
       plan, bucket, iteration, all_done, first, number, std::vector<int>(plan->size())});
-  // All queues first: waking an actor lets others run, who may add the next bucket.
+  // All jobs are queued before an actor is woken: waking lets others run, and they may add the next
+  // bucket.
   for (std::size_t i = 0; i < plan->size(); ++i)
     if (const Phase* phase = std::get_if<Phase>(&(*plan)[i]))
       stream(first + phase->stage.stream()).jobs.pending.emplace_back([this, in_pipeline, i] {
@@ -240,7 +241,7 @@ void Stages::handle(StreamState& own, const std::vector<Transfer>& transfers,
               .iteration = in_pipeline.iteration});
 }
 
-// Each partition is added when it has come in, and while the next one does.
+// Each partition is added when it has come in, while the next one comes in.
 void Stages::add_up(StreamState& own, const Phase& piece, int partitions,
                     const PipelinedBucket& in_pipeline) {
   if (!piece.adds)

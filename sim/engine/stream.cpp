@@ -1,10 +1,10 @@
-// Communication streams: they execute plans on SimGrid.
+// Communication streams: how they execute plans on SimGrid.
 //
 // A phase with several steps starts when all its members have arrived. A ring cannot finish
-// earlier, because every share of the buffer passes through every rank; so this costs nothing, and
-// it separates waiting for a slow worker from transferring. In `fidelity = flow` the phase also
-// ends for all members together: a ring's when the closed form of its steps says so
-// (sim/traffic/ring_time.h), if each step's injection takes its share of the rank's flow.
+// earlier, because every share of the buffer passes through every rank. So the wait costs no time,
+// and it separates waiting for a slow worker from transferring. In `fidelity = flow` the phase also
+// ends for all members together. A ring ends when the closed form of its steps says
+// (sim/traffic/ring_time.h), where the injection of each step takes its share of the rank's flow.
 #include "sim/engine/stream.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace syncline {
 namespace {
 
-// These are in the ring's order, from any of its members.
+// The hops in the ring's order, from any of its members on.
 std::vector<RingHop> hops_of(const std::unordered_map<int, Barrier::RingFlow>& ring, int steps) {
   std::vector<RingHop> hops;
   int rank = ring.begin()->first;
@@ -65,7 +65,7 @@ void StreamState::average(const Plan& plan, const Bucket& bucket, int iteration,
       phase(*moves, bucket, iteration, last ? done : nullptr);
       continue;
     }
-    run.collective_ends(rank);  // while this computes instead
+    run.collective_ends(rank);  // while this rank computes instead
     run.work(std::get<Work>(plan[i]), row(Verb::compress, bucket.index, iteration));
     run.collective_begins(rank);
     last_row = run.trace.rows.size() - 1;
@@ -94,7 +94,7 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
   if (together)
     meet(*barrier, phase.group_size);
   else
-    while (ends_later)  // others meet at their barrier after it
+    while (ends_later)  // the other phases wait at their barrier
       ended.wait();
 
   Row row = this->row(phase.verb, bucket.index, iteration);
@@ -149,7 +149,7 @@ double StreamState::move(const Phase& phase, bool as_flow, Barrier* barrier) {
 }
 
 void StreamState::add_rows(Row row, double posted_s, double moving_s) {
-  // The previous phase may have been extended to the end of its slowest member; this row cannot
+  // The previous phase may have been extended to the end of its slowest member. This row cannot
   // start before that.
   const double free_s = last_row ? std::max(posted_s, run.trace.rows[*last_row].end_s) : posted_s;
   if (moving_s > free_s) {

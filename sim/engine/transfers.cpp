@@ -1,4 +1,4 @@
-// Communication streams: they move the bytes of a phase on SimGrid.
+// Communication streams: how they move the bytes of a phase on SimGrid.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,7 @@ sg::Mailbox* mailbox(std::unordered_map<int, sg::Mailbox*>& known, int peer, int
   return box;
 }
 
-// A message of a collective that is no step of a ring.
+// A message of a collective, other than a step of a ring.
 struct CollectiveMessage {
   double at_s = 0;
   double latency_s = 0;     // from the end of its flow to its arrival
@@ -28,7 +28,7 @@ struct CollectiveMessage {
 
 // A step of a ring under way. Both ends hold it, because either may be done with it first.
 struct RingStep {
-  double latency_s = 0;  // from injected to arrived
+  double latency_s = 0;  // from injection to arrival
   std::int64_t message = 0;
   std::optional<double> injected_s = {};
 };
@@ -52,7 +52,7 @@ void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
   const int previous = phase.receives[0].peer;
   const double latency_s = run.wire.routes.latency_s(previous, rank);
   const double carried_s = run.setup.scenario.network->latency_after_flow ? 0 : latency_s;
-  // All begin at once, so that no message has to wait to be asked for.
+  // All members begin at once, so no message waits for its receiver.
   sg::Mailbox* next = mailbox_to(phase.sends[0].peer, false);
   sent.push_back(run.wire.message_sent(rank, phase.sends[0].peer, phase.sends[0].bytes));
   const sg::CommPtr sending = run.wire.flow(*next, new std::int64_t(sent.back()),
@@ -89,7 +89,7 @@ void StreamState::as_ring_steps(const Phase& phase) {
     const std::unique_ptr<std::shared_ptr<RingStep>> taken(
         previous->get<std::shared_ptr<RingStep>>());
     const RingStep& before = **taken;
-    // A sender that does not know it yet has ended its injection at this moment.
+    // If the sender has not noted the end of its injection yet, that end is now.
     const double arrives_s = before.injected_s.value_or(sg::Engine::get_clock()) + before.latency_s;
     run.wire.message_arrived(before.message, arrives_s);
     received.push_back(before.message);
@@ -98,7 +98,8 @@ void StreamState::as_ring_steps(const Phase& phase) {
 }
 
 void StreamState::as_flows(const Phase& phase) {
-  // The latency of one step comes with the flows; those of the others and all overheads before.
+  // The flows include the latency of one step. The latencies of the other steps, and all overheads,
+  // come before.
   double latency_s = 0;
   for (const Transfer& transfer : phase.receives)
     latency_s = std::max(latency_s, run.wire.routes.latency_s(transfer.peer, rank));
@@ -118,7 +119,7 @@ double StreamState::as_step(const Phase& phase, int step) {
 }
 
 double StreamState::transfer(const Phase& phase, int count, int i) {
-  const bool eager = phase.stage.stages > 1;  // in a pipeline who sends does not wait for others
+  const bool eager = phase.stage.stages > 1;  // in a pipeline a sender does not wait for others
   const std::vector<sg::CommPtr> sending = put_shares(phase, count, i, eager);
   const double posted_s = sg::Engine::get_clock();
   Arrivals arrivals{.posted_s = posted_s, .last_s = posted_s};
@@ -130,14 +131,14 @@ double StreamState::transfer(const Phase& phase, int count, int i) {
   }
   if (arrivals.last_s > sg::Engine::get_clock())
     sg::this_actor::sleep_until(arrivals.last_s);
-  // Before the first message of the first step is a row of waiting.
+  // A row of waiting covers the time before the first message of the first step.
   if (!arrivals.moved.empty())
     add_pauses(std::move(arrivals.moved), i == 0 ? arrivals.moving_s : posted_s);
   return arrivals.moving_s;
 }
 
 void StreamState::add_pauses(std::vector<std::pair<double, double>> moved, double from_s) {
-  constexpr double nothing_s = 1e-9;  // SimGrid ends an activity so much too early
+  constexpr double nothing_s = 1e-9;  // SimGrid ends an activity up to this much too early
   std::ranges::sort(moved);
   for (const auto& [start_s, end_s] : moved) {
     if (start_s > from_s + nothing_s)
@@ -179,7 +180,7 @@ void StreamState::take_shares(const Phase& phase, bool eager, Arrivals& arrivals
     run.wire.message_arrived(message, at_s);
     received.push_back(message);
   };
-  // A message arrives at the end of its flow + latency, whenever it is looked for.
+  // A message arrives at the end of its flow + latency, whenever the receiver looks for it.
   const auto take = [&](CollectiveMessage* taken, double flow_ended_s) {
     const std::unique_ptr<CollectiveMessage> message(taken);
     arrives(message->number, message->at_s, flow_ended_s + message->latency_s);

@@ -94,7 +94,7 @@ std::vector<Parcel> Wire::parts_of(const Parcel& parcel) const {
                                         : other - cluster.aggregator_of(0);
   std::vector<Parcel> parcels;
   for (const DistanceRange& range : setup.node_distances) {
-    // On its own host the server sends by itself, and then waits for that before it ends.
+    // On its own host the server's own rank sends, and waits for the arrival before it ends.
     const int place = (node + range.middle) % nodes;
     const int server = place == 0 ? first_server : cluster.aggregator_of(place);
     const std::uint64_t bytes = shares(parcel.bytes, nodes, range.first, range.last + 1);

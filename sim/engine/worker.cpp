@@ -7,8 +7,8 @@
 namespace syncline {
 namespace {
 
-// Computes what takes `solo_s` alone on the worker's host; sharing it, a speed profile, or
-// collectives beside it can make it longer.
+// Does work that takes `solo_s` alone on the worker's host. Sharing the host, a speed profile, or
+// collectives at the same time can make it longer.
 void compute(WorkerState& state, double solo_s, const Row& row) {
   const double start_s = sg::Engine::get_clock();
   const double seconds = solo_s * state.slowdown;
@@ -17,13 +17,12 @@ void compute(WorkerState& state, double solo_s, const Row& row) {
   state.run.add_row(start_s, row);
 }
 
-// Starts transfers that have been deferred.
 void start_deferred(WorkerState& state) {
   for (const std::function<void()>& deferred : std::exchange(state.deferred, {}))
     deferred();
 }
 
-// Starts a bucket's transfer: now, or with `overlap = off` when backward has ended.
+// Starts a bucket's transfer: now or, with `overlap = off`, when backward has ended.
 void start_or_defer(WorkerState& state, const Bucket& bucket, std::function<void()> start) {
   state.deferred.push_back(std::move(start));
   const bool is_last = bucket.index + 1 == static_cast<int>(state.setup().made().size());
@@ -31,8 +30,8 @@ void start_or_defer(WorkerState& state, const Bucket& bucket, std::function<void
     start_deferred(state);
 }
 
-// Does this work (null: none) on the compute stream, or on the second core if there is one; then
-// calls `then`.
+// Does `work` (null: none) on the compute stream, or on the second core if there is one; then calls
+// `then`.
 void work_then(WorkerState& state, const Work* work, const Bucket& bucket, int iteration,
                std::function<void()> then) {
   if (work == nullptr) {
@@ -54,13 +53,13 @@ void work_then(WorkerState& state, const Work* work, const Bucket& bucket, int i
     job();
 }
 
-// So many averages that the schedule has started arrive with this bucket: a group has one of each
-// tensor.
+// Number of averages, started by the schedule, that arrive with this bucket: a group has one for
+// each tensor.
 int averages_of(const WorkerState& state, const Bucket& bucket) {
   return state.run.cycles == nullptr ? 1 : bucket.tensors;
 }
 
-// The average of this bucket has arrived. Decompressing it waits until the compute stream is free,
+// Handles the arrival of a bucket's average. Decompression waits until the compute stream is free,
 // unless there is a second core or nothing to decompress.
 void decompress_arrived(WorkerState& state, const std::shared_ptr<const Plan>& plan,
                         const Bucket& bucket, int iteration, int& outstanding) {
@@ -80,7 +79,7 @@ void decompress_arrived(WorkerState& state, const std::shared_ptr<const Plan>& p
   state.wakeup.wake();
 }
 
-// The next iteration uses what the answers have brought.
+// Makes the next iteration use the parameters that answers have brought.
 void take_answers(WorkerState& state) {
   end_answers(state);
   while (!state.to_decompress.empty()) {
@@ -93,7 +92,7 @@ void take_answers(WorkerState& state) {
   read_cache(state);
 }
 
-// The optimiser's step; `version`: of the parameters that all then have.
+// Takes the optimiser's step; all workers then have parameters of this version.
 void take_step(WorkerState& state, std::int64_t version) {
   if (state.setup().compute.launch_s > 0)
     compute(state, state.setup().compute.launch_s, state.row(Verb::launch));
@@ -103,7 +102,7 @@ void take_step(WorkerState& state, std::int64_t version) {
   state.stepped_s = sg::Engine::get_clock();
 }
 
-// The outstanding averages of these groups.
+// The number of outstanding averages in this group.
 int& outstanding_in(WorkerState& state, Among group) {
   if (group == Among::all)
     return state.outstanding;

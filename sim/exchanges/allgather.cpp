@@ -1,12 +1,12 @@
 // All-gather of messages: every worker gets all messages unchanged, and adds them itself. Sparse
-// and quantised gradients need it where messages cannot be added (TopK-SGD's published code does it
-// with Horovod's all-gather; Shi et al., ICDCS 2019, compare with it). Messages may differ in size.
+// and quantised gradients need this if their messages cannot be added (TopK-SGD's published code
+// uses Horovod's all-gather; Shi et al., ICDCS 2019, compare with it). Messages may differ in size.
 //
 // ring: n-1 steps round all workers. recursive-doubling (Thakur, Rabenseifner, Gropp 2005): in each
-// of log2 n rounds partners exchange all they have, twice as much as in the round before. If n is
-// not a power of two, the first 2(n - 2^k) ranks form pairs: the even one of each pair sends its
-// message to the odd one before, and gets all others after. A worker adds all n messages, its own
-// too.
+// of log2 n rounds, partners exchange everything they have, twice as much as in the round before.
+// If n is not a power of two, the first 2(n - 2^k) ranks form pairs: the even rank of each pair
+// sends its message to the odd one before the rounds, and gets all others after them. A worker adds
+// all n messages, including its own.
 #include <bit>
 
 #include "sim/collectives.h"
@@ -47,7 +47,7 @@ Plan doubling(int n, const std::vector<std::uint64_t>& messages, int rank) {
 
   const int place = paired ? rank / 2 : rank - pairs;
   const auto rank_at = [&](int p) { return p < pairs ? 2 * p + 1 : p + pairs; };
-  // Bytes that `count` positions from `first` start with.
+  // Bytes that `count` positions from `first` on hold at the beginning.
   const auto held = [&](int first, int count) {
     std::uint64_t bytes = 0;
     for (int p = first; p < first + count; ++p)
@@ -90,7 +90,7 @@ Values sum_of_all(const Topology&, const Settings&, const Contributions& contrib
 
 const Registered<Exchange> entry{{
     .name = "allgather",
-    .sentence = "everybody gets everybody's message: for those that cannot be added on the way",
+    .sentence = "every worker gets every message: for messages that cannot be added on the way",
     .help = {.more = "Each worker receives n-1 messages, so its time grows with the number of "
                      "workers however small one message is.",
              .paper = "Shi et al., ICDCS 2019; recursive doubling: Thakur et al., IJHPCA 2005"},

@@ -1,8 +1,8 @@
-// All-to-all, then all-gather: what Espresso (EuroSys 2023) calls the divisible scheme. Each worker
-// gets one n-th of every worker's gradient, adds these parts, compresses the sum again and sends it
-// to all. CNTK, which ran QSGD's published experiments, aggregates 1-bit gradients in this way
-// (Seide et al., Interspeech 2014). 2(n-1)/n of a message leaves a worker, as in an all-reduce,
-// even if messages cannot be added; but each worker compresses twice. Dense: a direct
+// All-to-all, then all-gather: Espresso's (EuroSys 2023) divisible scheme. Each worker gets one
+// n-th of every worker's gradient, adds these parts, compresses the sum again and sends it to all.
+// CNTK, which ran QSGD's published experiments, aggregates 1-bit gradients in this way (Seide et
+// al., Interspeech 2014). 2(n-1)/n of a message leaves a worker, as in an all-reduce, even if
+// messages cannot be added; but each worker compresses twice. Without compression: a direct
 // reduce-scatter.
 #include "sim/collectives.h"
 
@@ -31,7 +31,7 @@ Plan alltoall(const Topology& topology, const Settings&, const Payload& payload,
   return plan;
 }
 
-// The sum is compressed again part by part, each by the worker that has added it.
+// Each part of the sum is compressed again by the worker that has added it.
 Values sum_of_parts(const Topology& topology, const Settings&, const Contributions& contributions) {
   const Values messages = sum_of_messages(contributions);
   Values sum(contributions.elements);
@@ -49,11 +49,11 @@ Values sum_of_parts(const Topology& topology, const Settings&, const Contributio
 
 const Registered<Exchange> entry{{
     .name = "alltoall",
-    .sentence = "each worker adds one n-th of all messages, compresses the sum, and all gather it",
-    .help = {.more =
-                 "It sends as little as an all-reduce even if messages cannot be added, but "
-                 "every worker compresses twice. What is sent of few values twice learns slowly, "
-                 "or diverges.",
+    .sentence =
+        "each worker adds one n-th of all messages and compresses the sum, which all gather",
+    .help = {.more = "It sends as little as an all-reduce even if messages cannot be added, but "
+                     "every worker compresses twice. With few values per message, learning is then "
+                     "slow, or diverges.",
              .paper = "Seide et al., Interspeech 2014; Espresso, EuroSys 2023"},
     .uses_servers = false,
     .carries = Exchange::Carries::any,

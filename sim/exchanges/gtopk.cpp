@@ -1,13 +1,16 @@
 // gTop-k (Shi et al., ICDCS 2019): a global top-k by a tree. In each of log2 P rounds the odd one
 // of two participants sends its k (index, value) pairs to the even one, which adds them to its own
-// and keeps the k largest; then rank 0's k go back along the same tree. Every message has k pairs:
-// 4k log2 P words go through rank 0 where an all-gather brings 2k(P-1) to everybody.
+// pairs and keeps the k largest. Then rank 0's k pairs go back along the same tree. Every message
+// has k pairs: 4k log2 P words go through rank 0, where an all-gather brings 2k(P-1) words to every
+// worker.
 //
-// The paper needs P to be a power of two. Otherwise here the first 2(P - 2^j) ranks form pairs: the
-// odd one of each pair sends to the even one in a round before, and gets the result in one after.
+// The paper requires P to be a power of two. Otherwise, here, the first 2(P - 2^j) ranks form
+// pairs: the odd rank of each pair sends to the even one in a round before the tree, and gets the
+// result in a round after it.
 //
-// A merge takes the seconds of decoding one message. Selecting k values again takes none here: it
-// is among at most 2k values, which is 2 * density of the buffer that the first selection reads.
+// A merge takes the seconds of decoding one message. Selecting k values again takes no time here:
+// the selection is among at most 2k values, 2 * density of the buffer that the first selection
+// reads.
 #include <algorithm>
 #include <bit>
 
@@ -27,7 +30,7 @@ Plan gtopk(const Topology& topology, const Settings&, const Payload& payload, in
   const auto place_of = [&](int worker) {
     return worker < 2 * pairs ? worker / 2 : worker - pairs;
   };
-  // Up goes what a worker has selected, or the list that it has merged; down comes rank 0's.
+  // A worker sends up its selection, or the list that it has merged; rank 0's list comes down.
   const auto bytes_up = [&](int worker) {
     const bool merges = worker < 2 * pairs ? worker % 2 == 0 : place_of(worker) % 2 == 0;
     return merges ? payload.sum_of(worker) : payload.message_of(worker);
@@ -60,7 +63,7 @@ Plan gtopk(const Topology& topology, const Settings&, const Payload& payload, in
   }
   const int place = place_of(rank);
   const auto rank_at = [&](int p) { return p < pairs ? 2 * p : p + pairs; };
-  int distance = 1;  // to the partner; at the end, to the rank that this one sent its k to
+  int distance = 1;  // to the partner; at the end, to the rank that got this rank's k pairs
   for (; distance < core && (place & distance) == 0; distance *= 2) {
     receive(Verb::reduce, rank_at(place + distance), bytes_up(rank_at(place + distance)));
     read();
@@ -77,12 +80,13 @@ Plan gtopk(const Topology& topology, const Settings&, const Payload& payload, in
   return plan;
 }
 
-// Whoever selected a value of an element that the last list has not gets that value of its own
-// back, as in the authors' code. A value of an element that is in the last list counts as sent,
-// even if a merge dropped it before another branch brought the element: that much is lost. To give
-// it back, too, its worker would have to be told of every merge; who merges cannot keep it, because
-// a sum of several workers in one residual wins the next selection, is dropped again and grows.
-// The longer of two lists says k if the compressor sets none.
+// A worker that selected a value of an element which is not in the last list gets its own value of
+// this element back, as in the authors' code. A value of an element in the last list counts as
+// sent, even if a merge dropped the value before another branch brought the element: that value is
+// lost. Giving it back, too, would require telling its worker about every merge. The merging worker
+// cannot keep it, because a sum of several workers in one residual wins the next selection, is
+// dropped again and grows. If the compressor sets no k, k is the length of the longer of the two
+// lists.
 Values sum_of_tree(const Topology& topology, const Settings&, const Contributions& contributions) {
   const int n = topology.workers();
   const auto core = static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));
@@ -121,10 +125,12 @@ Values sum_of_tree(const Topology& topology, const Settings&, const Contribution
 
 const Registered<Exchange> entry{{
     .name = "gtopk",
-    .sentence = "a tree merges two lists of k values into one of k, and hands down the last",
-    .help = {.more = "Each of about 2 log2 n messages has k values, where a gather brings k of "
-                     "every worker. A worker gets back what it selected and the last list has not; "
-                     "what a merge dropped of an element that another branch brought is lost.",
+    .sentence =
+        "a tree merges lists of k values in pairs into one list of k, which all workers get",
+    .help = {.more =
+                 "Each of about 2 log2 n messages has k values, where a gather brings k values of "
+                 "every worker. A worker keeps its selected values that are not in the last list. "
+                 "A value that a merge dropped is lost if another branch brought the same element.",
              .paper = "Shi et al., ICDCS 2019"},
     .uses_servers = false,
     .carries = Exchange::Carries::sparse,

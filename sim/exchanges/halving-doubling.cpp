@@ -1,8 +1,8 @@
 // Recursive halving and doubling (Thakur, Rabenseifner, Gropp 2005): log2 n rounds that halve the
-// part a rank is responsible for, then log2 n that double it back. As few bytes as a ring, with
-// 2 log2 n latencies instead of 2(n-1); its partners are far away, so many flows leave a node at
-// once. If n is not a power of two, the first 2(n - 2^k) ranks form pairs: the even one of each
-// pair sends its buffer to the odd one before and gets the sum after.
+// part for which a rank is responsible, then log2 n rounds that double it again. It sends as few
+// bytes as a ring, with 2 log2 n latencies instead of 2(n-1), but partners are far away: many flows
+// leave a node at once. If n is not a power of two, the first 2(n - 2^k) ranks form pairs: the even
+// rank of each pair sends its buffer to the odd one before the rounds and gets the sum after them.
 #include <bit>
 
 #include "sim/collectives.h"
@@ -28,9 +28,9 @@ Plan halving_doubling(const Topology& topology, const Settings&, const Payload& 
   const int place = rank < 2 * pairs ? rank / 2 : rank - pairs;
   const auto rank_at = [&](int p) { return p < pairs ? 2 * p + 1 : p + pairs; };
 
-  std::uint64_t begin = 0;  // the part this rank is still responsible for
+  std::uint64_t begin = 0;  // the part for which this rank is still responsible
   std::uint64_t end = bytes;
-  std::vector<Transfer> kept, given;  // per round: the partner, and what this rank keeps or gives
+  std::vector<Transfer> kept, given;  // per round: the partner, and the part kept or given
   for (int distance = core / 2; distance >= 1; distance /= 2) {
     const int partner = rank_at(place ^ distance);
     const std::uint64_t middle = begin + (end - begin) / 2;
@@ -43,7 +43,8 @@ Plan halving_doubling(const Topology& topology, const Settings&, const Payload& 
     given.push_back({partner, theirs});
     (low ? end : begin) = middle;
   }
-  // Doubling repeats the rounds in reverse: it sends what was kept and receives what was given.
+  // Doubling repeats the rounds in reverse: each rank sends the part that it kept and receives the
+  // part that it gave.
   for (std::size_t round = kept.size(); round-- > 0;)
     plan.push_back(
         Phase{.verb = Verb::doubling, .sends = {kept[round]}, .receives = {given[round]}});

@@ -1,12 +1,13 @@
-// Hierarchical all-reduce (Horovod's and NCCL's in-node/between-nodes split): reduce-scatter inside
-// each node, then the workers with the same place in their nodes all-reduce their part around a
-// ring across the nodes, then all-gather inside each node. Each worker carries 1/m of the buffer
-// between nodes, in 2(N-1) steps instead of 2(n-1).
+// Hierarchical all-reduce (as in Horovod and NCCL): reduce-scatter inside each node; then the
+// workers with the same place in their nodes all-reduce their part around a ring across the nodes;
+// then all-gather inside each node. Each worker carries 1/m of the buffer between nodes, in 2(N-1)
+// steps instead of 2(n-1).
 //
-// With a compressor there are two ways (Espresso, EuroSys 2023, chooses between them). `in-node =
-// dense` compresses only what crosses nodes, each worker its part of the node's sum; messages that
-// cannot be added are all-gathered there. A single node then compresses nothing. `in-node =
-// compressed` compresses first and reads last, for messages that can be added.
+// A compressor can be used in two ways (Espresso, EuroSys 2023, chooses between them). `in-node =
+// dense` compresses only the data that cross nodes: each worker compresses its part of the node's
+// sum, and messages that cannot be added are all-gathered there. A single node then compresses
+// nothing. `in-node = compressed` compresses first and decompresses last, for messages that can be
+// added.
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -30,7 +31,7 @@ void append_all_reduce(Plan& plan, const GridPlace& place, std::uint64_t bytes) 
     plan.push_back(ring_all_gather(place.inside, bytes, place.inside_group));
 }
 
-// Only what crosses nodes is compressed.
+// Compresses only the data that cross nodes.
 Plan dense_in_node(const Topology& topology, const GridPlace& place, const Payload& payload) {
   const int nodes = place.across.size;
   Plan plan;
@@ -106,8 +107,8 @@ const Registered<Exchange> entry{{
              .paper = "Horovod (Sergeev and Del Balso 2018); 2D torus in Shi et al., MLSys 2021; "
                       "Espresso, EuroSys 2023"},
     .options = {choice("in-node",
-                       "dense: only what crosses nodes is compressed; compressed: all is", "dense",
-                       {"dense", "compressed"})},
+                       "dense: only data that cross nodes are compressed; compressed: all data are",
+                       "dense", {"dense", "compressed"})},
     .uses_servers = false,
     .carries = Exchange::Carries::any,
     .adds_by =

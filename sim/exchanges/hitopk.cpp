@@ -1,10 +1,10 @@
-// HiTopKComm (Shi et al., MLSys 2021, with the MSTopK operator): where the network in a node is
-// fast, gradients are reduce-scattered dense in it; each worker selects from its share of the sum;
-// the workers with the same place in their nodes all-gather their selections, and then every node
-// all-gathers among its workers what came from all nodes. With N nodes of m workers, d values and
-// density rho: (m-1) d/m words in the node, (N-1) rho d/m values and indices between nodes, and
-// (m-1) N rho d/m in the node again, so m times fewer bytes enter a worker than with a flat
-// all-gather, and 1/m as many messages.
+// HiTopKComm (Shi et al., MLSys 2021, with the MSTopK operator), for a fast network inside nodes:
+// gradients are reduce-scattered uncompressed inside each node; each worker selects from its share
+// of the sum; the workers with the same place in their nodes all-gather their selections; then
+// every node all-gathers among its workers the selections of all nodes. With N nodes of m workers,
+// d values and density rho: (m-1) d/m words inside the node, (N-1) rho d/m values and indices
+// between nodes, and (m-1) N rho d/m inside the node again. So m times fewer bytes enter a worker
+// than with a flat all-gather, and 1/m as many messages.
 #include <numeric>
 
 #include "sim/collectives.h"
@@ -18,7 +18,7 @@ Plan hitopk(const Topology& topology, const Settings&, const Payload& payload, i
   const GridPlace place = place_in_grid(topology, rank, "hitopk");
   const int m = place.inside.size;
   const int nodes = place.across.size;
-  const auto selections = [&](int position) {  // bytes of each node's, from one share
+  const auto selections = [&](int position) {  // bytes of each node's selection from one share
     return shares_of_messages(topology, payload, position);
   };
 
@@ -53,7 +53,8 @@ Values sum_of_selections(const Topology& topology, const Settings&,
 
 const Registered<Exchange> entry{{
     .name = "hitopk",
-    .sentence = "dense reduce-scatter in the node, then selections of shares across, then inside",
+    .sentence =
+        "dense reduce-scatter in the node, then gathers of selections across nodes and inside",
     .help = {.more = "Selections cross between nodes only, and a slow network between fast nodes "
                      "carries 1/m of a flat gather's bytes.",
              .paper = "HiTopKComm, Shi et al., MLSys 2021"},

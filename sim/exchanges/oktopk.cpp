@@ -1,13 +1,14 @@
 // Ok-Topk (Li and Hoefler, PPoPP 2022): a sparse all-reduce whose volume does not grow with the
-// number of workers. Split and reduce: indices are cut into one region per worker, each worker
-// sends the others what it selected in their regions and merges what it gets for its own. Then all
-// gather the regions' part of the global top-k. Each worker sends 2k(n-1)/n words in either.
+// number of workers. Split and reduce: indices are cut into one region per worker; each worker
+// sends the others its selected values in their regions and merges the values that it gets for its
+// own region. Then all workers gather the regions' parts of the global top-k. Each worker sends
+// 2k(n-1)/n words in each of the two.
 //
-// Regions are chosen so that the parts are even before the split. After it they may differ, and
+// Regions are chosen so that the parts are even before the split. After the split they may differ.
 // `balance = on` adds the exchange that evens them out before the all-gather, at its upper bound:
-// another 2k(n-1)/n words from each worker, so 6k at most. Takes no time here: the agreement on
-// regions and thresholds (once in many iterations), and the selection by threshold among the merged
-// values.
+// another 2k(n-1)/n words from each worker, so 6k at most. Two things take no time here: the
+// agreement on regions and thresholds (once in many iterations), and the selection by threshold
+// among the merged values.
 #include <algorithm>
 
 #include "sim/collectives.h"
@@ -37,10 +38,10 @@ Plan oktopk(const Topology& topology, const Settings& settings, const Payload& p
   return plan;
 }
 
-// Each worker keeps of its region what reaches the k-th largest of all merged values. The paper
-// finds this threshold once in many iterations and uses it for the others; here it is always exact.
-// A worker keeps what it selected of the elements below it, so that nothing is lost. The longest
-// list says k if the compressor sets none.
+// Each worker keeps, of its region, the values that reach the k-th largest of all merged values.
+// The paper finds this threshold once in many iterations and reuses it; here it is always exact. A
+// worker's selected values of elements below the threshold stay in its residual, so nothing is
+// lost. If the compressor sets no k, k is the length of the longest list.
 Values sum_of_regions(const Topology& topology, const Settings&,
                       const Contributions& contributions) {
   const int n = topology.workers();
@@ -82,12 +83,14 @@ Values sum_of_regions(const Topology& topology, const Settings&,
 const Registered<Exchange> entry{{
     .name = "oktopk",
     .sentence = "each worker merges one region of all workers' selections, then all gather them",
-    .help = {.more = "Its volume does not grow with the number of workers: at most 6k values and "
-                     "indices per worker. A worker keeps what it selected and the result has not.",
-             .paper = "Li and Hoefler, PPoPP 2022"},
-    .options = {choice("balance",
-                       "on: even the regions out before the all-gather, at its worst price", "off",
-                       {"on", "off"})},
+    .help =
+        {.more =
+             "Its volume does not grow with the number of workers: at most 6k values and indices "
+             "per worker. A worker keeps its selected values that are not in the result.",
+         .paper = "Li and Hoefler, PPoPP 2022"},
+    .options = {choice(
+        "balance", "on: even out the regions before the all-gather, at the highest possible cost",
+        "off", {"on", "off"})},
     .uses_servers = false,
     .carries = Exchange::Carries::sparse,
     .plan = oktopk,

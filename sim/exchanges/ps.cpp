@@ -1,17 +1,17 @@
 // Parameter server (Li et al., OSDI 2014; BytePS, Jiang et al., OSDI 2020) for averaging: workers
-// push gradients to sharded servers, which answer with the average when they have all of them.
+// push gradients to sharded servers, which answer with the average when they have all gradients.
 //
-// With `aggregate = on` a node first reduce-scatters among its workers, each pushes its part, and
-// the node all-gathers what came back: one gradient leaves and enters a node, as BytePS does. A
-// single node then needs no server at all.
+// With `aggregate = on` a node first reduce-scatters among its workers, each worker pushes its
+// part, and the node all-gathers the answers: one gradient leaves and enters a node, as in BytePS.
+// A single node then needs no server.
 //
-// A bucket is cut into partitions, and each passes the stages sum in the node, push, pull and
-// spread in the node, each in a stream of its own: while partition p is pushed, p - 1 is pulled,
-// and the next bucket follows the last partition. `in-flight` limits how many buckets are on their
-// way at a time. By default nothing does, as in BytePS, whose BYTEPS_SCHEDULING_CREDIT is 0 unless
-// it is set (byteps/common/scheduled_queue.cc; BYTEPS_PARTITION_BYTES is 4096000 in global.cc). A
-// partition is spread over all servers evenly. BytePS gives each to one server by a hash: about the
-// same load over a model, but with hashing's imbalance.
+// A bucket is cut into partitions. Each partition passes four stages (sum in the node, push, pull,
+// spread in the node), each in its own stream: while partition p is pushed, p - 1 is pulled, and
+// the next bucket follows the last partition. `in-flight` limits the number of buckets under way at
+// a time. By default there is no limit, as in BytePS, whose BYTEPS_SCHEDULING_CREDIT is 0 unless it
+// is set (byteps/common/scheduled_queue.cc; BYTEPS_PARTITION_BYTES is 4096000 in global.cc). A
+// partition is spread evenly over all servers. BytePS gives each partition to one server by a hash:
+// about the same load over a model, but with hashing's imbalance.
 #include <algorithm>
 #include <utility>
 
@@ -22,13 +22,14 @@ namespace {
 
 constexpr int places_exchanged_with = 9;  // by a rank, with `fidelity = flow`
 
-// The servers' shards of what workers push.
+// The parts of workers' pushes for each server.
 struct Shards {
   const Topology& topology;
   const Payload& payload;
   bool aggregate;
 
-  // Worker `w` pushes to server `s` its share of the node's gradient, shared over the servers.
+  // Bytes that worker `w` pushes to server `s`: its share of the node's gradient, divided over the
+  // servers.
   std::uint64_t pushed(int w, int s) const {
     const std::vector<int>& local = topology.node_with(w);
     const std::uint64_t own =
@@ -38,7 +39,7 @@ struct Shards {
   }
 };
 
-// With every rank of the other side.
+// Transfers with every rank of the other side.
 std::vector<Transfer> all_transfers(const Shards& shards, int rank) {
   const int workers = shards.topology.workers();
   std::vector<Transfer> transfers;
@@ -51,10 +52,10 @@ std::vector<Transfer> all_transfers(const Shards& shards, int rank) {
   return transfers;
 }
 
-// For `fidelity = flow`, because a thousand workers and as many servers have a million pairs. Nodes
-// and servers stand on a circle, and a rank exchanges with its own place and at most eight evenly
-// spaced distances, which carry the bytes of those near them. So bytes per rank do not change. Not
-// done where places would differ in workers or servers.
+// Used with `fidelity = flow`, because a thousand workers and a thousand servers have a million
+// pairs. Nodes and servers are placed on a circle. A rank exchanges with its own place and with at
+// most eight evenly spaced distances, which also carry the bytes of the places near them, so the
+// bytes per rank do not change. Not used if places would differ in their workers or servers.
 std::vector<Transfer> few_transfers(const Shards& shards, int rank) {
   const Topology& topology = shards.topology;
   const auto nodes = static_cast<int>(topology.nodes.size());
@@ -67,7 +68,8 @@ std::vector<Transfer> few_transfers(const Shards& shards, int rank) {
   const int servers_there = topology.servers / places;
   const auto worker = [&](int place, int i) { return place % places * workers_there + i; };
   const auto server = [&](int place, int i) { return place % places * servers_there + i; };
-  // Between this rank and the others at a distance from a worker's place to a server's.
+  // Appends the transfers between this rank and the others in a range of distances from a worker's
+  // place to a server's.
   std::vector<Transfer> transfers;
   const auto append = [&](const DistanceRange& range) {
     const auto carried = [&](int w, int i) {

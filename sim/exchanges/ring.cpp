@@ -1,8 +1,8 @@
-// Ring all-reduce (Patarasuk and Yuan 2009; NCCL's ring): reduce-scatter, then all-gather, 2(n-1)
-// steps that each move one n-th of the buffer to the next rank. Optimal in bytes, 2(n-1)/n of the
-// buffer out of every rank, but its latency grows with n. Ranks follow node order,
-// so only one flow leaves each node and one enters it: with several channels, one of each, by a
-// network card of its own.
+// Ring all-reduce (Patarasuk and Yuan 2009; NCCL's ring): reduce-scatter, then all-gather, in
+// 2(n-1) steps that each move one n-th of the buffer to the next rank. Optimal in bytes, 2(n-1)/n
+// of the buffer out of every rank, but its latency grows with n. Ranks follow the order of nodes,
+// so only one flow leaves each node and one enters it; with several channels, one flow for each
+// channel, by its own network card.
 #include "sim/collectives.h"
 
 namespace syncline {

@@ -1,20 +1,20 @@
 // Double binary tree (Sanders, Speck, Träff 2009; NCCL's tree): each half of the buffer is reduced
 // up a binary tree and broadcast down again, in chunks that follow each other through the tree. The
-// second tree is the first one mirrored or shifted, so that a leaf of one is an inner node of the
-// other and every node carries about the same load. The trees are over nodes; the workers of a node
-// are a chain behind the one that is in the tree. Latency grows with log2 of the nodes and with the
-// workers of one, bytes stay near a ring's.
+// second tree is the first one mirrored or shifted, so a leaf of one tree is an inner node of the
+// other, and every node carries about the same load. The trees connect nodes; the workers of a node
+// form a chain behind the worker that is in the tree. Latency grows with log2 of the number of
+// nodes and with the workers of a node; bytes stay near a ring's.
 //
-// Rounds: a node's level is the number of trailing zero bits of its label; parents have higher
-// levels, and the workers of a chain lower levels than all nodes. Chunk c goes up from a rank in
-// round c + level, and comes down to it in round c + 2 * top - level - 1, so everything that a rank
-// forwards arrived in an earlier round. In the middle all transfers are active and rounds are
-// equal: one phase of many steps. While the trees fill and drain, each round is a phase of its own.
+// Rounds: a node's level is the number of trailing zero bits of its label. Parents have higher
+// levels, and the workers of a chain have lower levels than all nodes. Chunk c goes up from a rank
+// in round c + level, and comes down to it in round c + 2 * top - level - 1, so everything that a
+// rank forwards has arrived in an earlier round. In the middle all transfers are active and rounds
+// are equal: one phase of many steps. While the trees fill and drain, each round is its own phase.
 //
-// `fidelity = flow`, where chunks are many: only the first chunk goes through the trees round by
-// round. Then all others move at once, in one flow per edge, and pay a step each. The rounds are as
-// many; while the trees fill and drain, half of the transfers are active on average, but for twice
-// as few rounds.
+// With `fidelity = flow` and many chunks, only the first chunk goes through the trees round by
+// round. Then all other chunks move at once, in one flow per edge, and take a step each. The number
+// of rounds is the same. While the trees fill and drain, half of the transfers are active on
+// average, but for half as many rounds.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -25,7 +25,7 @@
 namespace syncline {
 namespace {
 
-// The in-order binary tree over 1 .. n: the more trailing zero bits, the nearer to the root.
+// The in-order binary tree over 1 .. n: labels with more trailing zero bits are nearer to the root.
 struct Tree {
   int n;
 
@@ -68,20 +68,21 @@ int longest_chain(const Topology& topology) {
 }
 
 struct Timed {
-  Transfer transfer;  // all chunks of it
+  Transfer transfer;  // with all its chunks
   int first_round;
   bool sent;
 };
 
-// One of the two: a tree over nodes, and in each node a chain behind the worker that is in that
-// tree, so that one edge leads up out of a node, as NCCL lays them out. `label` and `node_of` turn
-// a node into its place in the tree and back; `first` says at which end of a node the chain begins.
+// Appends one of the two trees: a tree over nodes, and in each node a chain behind the worker that
+// is in the tree, so that one edge leads up out of a node, as in NCCL. `label` and `node_of`
+// convert a node to its place in the tree and back; `first` says at which end of a node the chain
+// begins.
 template <class Label, class NodeOf>
 void append_tree(std::vector<Timed>& all, const Topology& topology, int channel, int rank,
                  bool first, std::uint64_t bytes, Label label, NodeOf node_of) {
   const Tree tree{static_cast<int>(topology.nodes.size())};
   const int longest = longest_chain(topology);
-  // Channels go through every second node backwards: so the tree stays on its rail.
+  // Channels go through every second node backwards, so the tree stays on its rail.
   const auto from_front = [&](int node) {
     return first != (topology.channel_count() > 1 && node % 2 == 1);
   };
@@ -91,7 +92,7 @@ void append_tree(std::vector<Timed>& all, const Topology& topology, int channel,
         chain.front() + (from_front(node) ? j : static_cast<int>(chain.size()) - 1 - j);
     return topology.channels.empty() ? place : topology.channels[index(channel)].ring[index(place)];
   };
-  // The first worker of a chain is above all chains; in a chain levels fall along it.
+  // The first worker of a chain is above all chains; levels fall along a chain.
   const auto level = [&](int node, int j) {
     return longest - 1 - j + (j == 0 ? Tree::level(label(node)) : 0);
   };
@@ -118,7 +119,7 @@ void append_tree(std::vector<Timed>& all, const Topology& topology, int channel,
     append(at(node_of(child), 0), level(node_of(child), 0), false);
 }
 
-// Appends a phase of those chunks of each transfer that `chunks_of` says: first .. last - 1.
+// Appends a phase with the chunks of each transfer that `chunks_of` returns: first .. last - 1.
 template <class ChunksOf>
 void append_phase(Plan& plan, const std::vector<Timed>& all, int chunks, int steps, int members,
                   ChunksOf chunks_of) {
@@ -132,7 +133,7 @@ void append_phase(Plan& plan, const std::vector<Timed>& all, int chunks, int ste
     plan.push_back(std::move(phase));
 }
 
-// Round by round for the first chunk, all others after it.
+// Moves the first chunk round by round, then all others.
 Plan first_then_rest(const std::vector<Timed>& all, int chunks, int fill, int members) {
   Plan plan;
   for (int round = 0; round <= fill; ++round)
@@ -166,7 +167,7 @@ std::vector<Timed> trees(const Topology& topology, int channel, std::uint64_t by
   append_tree(
       all, topology, channel, rank, true, share(bytes, 2, 0), [](int node) { return node + 1; },
       [](int label) { return label - 1; });
-  // The second tree is mirrored if that swaps odd and even labels, else shifted by one.
+  // The second tree is mirrored if this swaps odd and even labels, else shifted by one.
   if (nodes % 2 == 0)
     append_tree(
         all, topology, channel, rank, false, share(bytes, 2, 1),

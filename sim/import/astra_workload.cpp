@@ -1,12 +1,13 @@
-// Workload text of ASTRA-sim 1.0 (inputs/workload/README.md of its branch ASTRA-sim-1.0) and of
-// SimAI, which has more words in the first line (aliyun/aicb, SimAI_training_workload_generator):
+// Reads workload text of ASTRA-sim 1.0 (inputs/workload/README.md of its branch ASTRA-sim-1.0) and
+// of SimAI, which has more words in the first line (aliyun/aicb,
+// SimAI_training_workload_generator):
 //
 //   DATA | HYBRID_TRANSFORMER... model_parallel_NPU_group: 1 ...
 //   number of layers
 //   name -1  forward ns, collective, bytes  input gradient: the same  weight gradient: the same  ns
 //
-// The last field is the delay of the update after a layer's collective. Weight gradients are added
-// by data-parallel groups; the other collectives are those of tensor and expert parallelism.
+// The last field is the delay of the update after a layer's collective. Data-parallel groups add
+// the weight gradients; the other collectives belong to tensor and expert parallelism.
 #include <algorithm>
 #include <cstddef>
 #include <fmt/format.h>
@@ -26,7 +27,7 @@ constexpr std::size_t fields = 12;
 constexpr double most_ns = 1e16;  // 1e7 s: more is refused later, on any host
 
 const std::string data = "DATA";
-// These have loops that do more than data parallelism, which has no counterpart here.
+// These kinds have loops beyond data parallelism, which have no counterpart here.
 const std::vector<std::string> other_parallelism{"MODEL",
                                                  "MICRO",
                                                  "HYBRID_DATA_MODEL",
@@ -50,10 +51,10 @@ double whole(const std::string& name, const std::string& text, double minimum, d
                         text);
 }
 
-// One row's computation and collective, of forward, input gradient or weight gradient.
+// Computation and collective of one row: of forward, input gradient or weight gradient.
 struct LayerPhase {
   double ns = 0;
-  std::string collective;  // without the word for its group
+  std::string collective;  // without the suffix for its group
   std::string group;       // "", "EP" or "DP_EP"
   double bytes = 0;
 
@@ -124,7 +125,7 @@ class Reader {
   void see_first_line(const std::vector<std::string>& words) {
     parallelism_ = words[0];
     if (parallelism_ != data && std::ranges::count(transformer, parallelism_) == 0)
-      refuse("{} is not simulated: allowed are DATA, and of the {} those without other parallelism",
+      refuse("{} is not simulated: allowed are DATA, and {} without other parallelism",
              parallelism_, listed(transformer));
     if (parallelism_ == data) {
       if (words.size() > 1)
@@ -139,7 +140,7 @@ class Reader {
       static const std::vector<std::string> counts{
           "model_parallel_NPU_group", "ep", "expert_parallel_npu_group", "pp", "checkpoints",
           "checkpoint_initiates"};
-      // These are of pipelines and of the whole cluster, which the scenario chooses.
+      // These belong to pipelines and to the whole cluster, which the scenario chooses.
       static const std::vector<std::string> without_meaning{"vpp", "ga", "all_gpus", "pp_comm"};
       const bool counts_something = std::ranges::count(counts, key) > 0;
       if (!counts_something && std::ranges::count(without_meaning, key) == 0)
@@ -181,7 +182,7 @@ class Reader {
     require_alone("forward", row.forward);
     require_alone("input gradient", row.input);
     if (row.weight.group == "EP")
-      row.weight.bytes = 0;  // of expert groups of one
+      row.weight.bytes = 0;  // expert groups of one send nothing
     if (row.weight.sends() && row.weight.collective != "ALLREDUCE" &&
         row.weight.collective != "REDUCESCATTER" && row.weight.collective != "ALLGATHER")
       refuse(
@@ -191,7 +192,7 @@ class Reader {
     rows_.push_back(std::move(row));
   }
 
-  // Collectives of tensor parallelism, which send nothing only in groups of one.
+  // Checks a collective of tensor parallelism, which sends nothing only in groups of one.
   void require_alone(const std::string& name, const LayerPhase& phase) {
     if (!phase.sends())
       return;
@@ -212,7 +213,7 @@ class Reader {
       iteration.forward_ns += row.forward.ns;
     for (std::size_t i = rows_.size(); i-- > 0;) {
       const Row& row = rows_[i];
-      // DATA computes a layer's weight gradient first, and no input gradient of the first layer.
+      // DATA computes a layer's weight gradient first, and no input gradient for the first layer.
       since += row.weight.ns + (parallelism_ == data ? 0 : row.input.ns);
       if (row.weight.sends()) {
         const bool half = row.weight.collective != "ALLREDUCE";
@@ -250,7 +251,7 @@ class Reader {
   int alone_ = 0;
 };
 
-// A word in capitals alone, and a number alone in the next line.
+// True if the first line is one word in capitals and the second line is one number.
 bool begins_like_a_workload(std::string_view text) {
   const auto line = [&text] {
     const std::size_t end = std::min(text.find('\n'), text.size());

@@ -1,9 +1,9 @@
-// Chakra execution traces as JSON, as chakra_jsonizer writes them (mlcommons/chakra 1.0:
-// schema/protobuf/et_def.proto, src/jsonizer): objects one after the other, first GlobalMetadata,
-// then the nodes of one rank, in proto3's JSON, where 64-bit numbers are text and defaults are
-// absent. Read is one data-parallel iteration: computation of one stream, and all-reduces.
-// Operators of the host, which a trace of PyTorch has, take no time; what waits for them waits for
-// what they wait for.
+// Reads Chakra execution traces in JSON, as written by chakra_jsonizer (mlcommons/chakra 1.0:
+// schema/protobuf/et_def.proto, src/jsonizer): one object after another, first GlobalMetadata, then
+// the nodes of one rank, in proto3's JSON, where 64-bit numbers are text and default values are
+// absent. Reads one data-parallel iteration: the computation of one stream, and all-reduces.
+// Operators of the host, which a trace of PyTorch has, take no time: a node that depends on an
+// operator of the host depends on the operator's own dependencies instead.
 #include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double most_id = 9007199254740992;  // of whole numbers as doubles
+constexpr double most_id = 9007199254740992;  // limit of whole numbers in doubles
 constexpr double most_microseconds = 1e13;    // 1e7 s
 constexpr int deepest = 32;
 constexpr int most_trace_nodes = 500'000;
@@ -46,7 +46,7 @@ struct Node {
   int line = 0;
   bool communicates = false;
   bool of_host = false;
-  double broadcast_bytes = 0;  // of the model's buffers, as DDP sends them: no gradient
+  double broadcast_bytes = 0;  // the model's buffers, sent by DDP: no gradients
   double ns = 0;
   double bytes = 0;
   std::vector<double> needs;  // ids
@@ -109,8 +109,8 @@ double member(const Json& node, const char* name, double most) {
   return found == node.end() ? 0 : number(name, *found, most);
 }
 
-// The attribute with this name has a whole number, or 0 for false and 1 for true; `missing` is
-// returned where there is none.
+// A whole number in the attribute of this name; false counts as 0, true as 1. Returns `missing` if
+// the attribute is absent.
 double attribute(const Json& node, const std::string& name, double most, double missing) {
   const auto list = node.find("attr");
   if (list == node.end())
@@ -162,7 +162,7 @@ double collective_bytes_of(const Json& node) {
   return bytes;
 }
 
-// Reads one node. Returns whether it takes part in the iteration.
+// Reads one node. Returns true if the node takes part in the iteration.
 bool read_node(const Json& json, Node& node) {
   if (!json.contains("type"))
     refuse("no type: allowed are {}", listed(node_types));
@@ -197,8 +197,8 @@ bool read_node(const Json& json, Node& node) {
   return true;
 }
 
-// The nodes in an order in which one stream can compute them: what only waits for computation
-// first, by number, and all-reduces at once when their gradients are there.
+// Puts the nodes in an order in which one stream can compute them: nodes that wait only for
+// computation first, by number; all-reduces as soon as their gradients exist.
 class Order {
  public:
   Order(const std::string& path, std::vector<Node> nodes) : path_(path), nodes_(std::move(nodes)) {
@@ -207,7 +207,7 @@ class Order {
         refuse_at(path_, nodes_[i].line, "a second node with id " + number_text(nodes_[i].id));
   }
 
-  // Metadata nodes are done from the beginning.
+  // Metadata nodes count as done from the beginning.
   ImportedIteration iteration(const std::set<double>& metadata) {
     missing_.resize(nodes_.size());
     users_.resize(nodes_.size());
@@ -240,7 +240,7 @@ class Order {
   }
 
  private:
-  // Sorted by: all-reduces, computation, computation that waits for all-reduces; then by id.
+  // Sorted by kind (all-reduces, computation, computation that waits for all-reduces), then by id.
   using Key = std::tuple<int, double, std::size_t>;
   Key key_of(std::size_t i) const {
     return {nodes_[i].communicates ? 0 : waits_[i] ? 2 : 1, nodes_[i].id, i};
@@ -273,7 +273,7 @@ class Order {
     }
   }
 
-  // The place where forward ends changes no time: backward follows without a pause.
+  // The end of forward affects no time, because backward follows without a pause.
   ImportedIteration finished() {
     iteration_.read_as = "Chakra trace, times in us";
     if (const auto hosts = std::ranges::count(nodes_, true, &Node::of_host); hosts > 0)
@@ -301,21 +301,20 @@ class Order {
   const std::string& path_;
   std::vector<Node> nodes_;
   std::map<double, std::size_t> index_;          // by id
-  std::vector<std::vector<std::size_t>> users_;  // who depends on each
+  std::vector<std::vector<std::size_t>> users_;  // nodes that depend on each node
   std::vector<std::size_t> missing_;
-  std::vector<bool> waits_;  // computation: for all-reduces
+  std::vector<bool> waits_;  // true: computation that waits for all-reduces
   std::priority_queue<Key, std::vector<Key>, std::greater<>> ready_;
   ImportedIteration iteration_;
 };
 
-// Reads the objects of a trace one after the other, because a trace may be long, and keeps the
-// nodes of the iteration. A node that cannot be simulated is refused before those behind it are
-// read.
+// Reads the objects of a trace one by one, because a trace may be long, and keeps the nodes of the
+// iteration. Refuses a node that cannot be simulated before it reads the nodes after it.
 class TraceReader {
  public:
   explicit TraceReader(const std::string& path) : path_(path) {}
 
-  // `line` is where it stands, also in what is refused.
+  // `line` is the object's line, also for error messages.
   void add(int line, std::string_view text) {
     const Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded())
@@ -329,12 +328,12 @@ class TraceReader {
     Node node{.line = line};
     try {
       if (++count_ > most_trace_nodes)
-        refuse("more nodes than {}, which are allowed", most_trace_nodes);
+        refuse("more than {} nodes, which is the limit", most_trace_nodes);
       const bool takes_part = read_node(json, node);
       dependencies_ += node.needs.size();
       if (dependencies_ > most_dependencies)
-        refuse("this node and those before depend on others {} times: allowed is {}", dependencies_,
-               most_dependencies);
+        refuse("this node and the nodes before it have {} dependencies: allowed are {}",
+               dependencies_, most_dependencies);
       if (takes_part)
         nodes_.push_back(std::move(node));
       else
@@ -357,7 +356,7 @@ class TraceReader {
   const std::string& path_;
   std::vector<Node> nodes_;
   std::set<double> metadata_;
-  int count_ = 0;  // of nodes
+  int count_ = 0;  // nodes
   std::size_t dependencies_ = 0;
   bool is_first_ = true;
 };

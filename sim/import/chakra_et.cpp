@@ -1,8 +1,9 @@
-// Chakra execution traces as they are recorded (.et): messages of protobuf one after the other,
-// each behind its length as a varint: GlobalMetadata, then the nodes of one rank (mlcommons/chakra:
-// schema/protobuf/et_def.proto, src/third_party/utils/protolib.py; the encoding is described at
-// protobuf.dev/programming-guides/encoding). Each is rewritten as the JSON that chakra_jsonizer
-// makes of it, so that everything else about a trace is decided in one place.
+// Reads recorded Chakra execution traces (.et): protobuf messages one after another, each after its
+// length as a varint: GlobalMetadata, then the nodes of one rank (mlcommons/chakra:
+// schema/protobuf/et_def.proto, src/third_party/utils/protolib.py;
+// protobuf.dev/programming-guides/encoding describes the encoding). Each message is rewritten as
+// the JSON that chakra_jsonizer makes of it, so that everything else about a trace is decided in
+// one place.
 #include <cstdint>
 #include <fmt/format.h>
 #include <functional>
@@ -22,11 +23,11 @@ enum class WireType { varint = 0, eight_bytes = 1, length = 2, four_bytes = 5 };
 struct WireField {
   std::uint64_t number = 0;
   WireType type = WireType::varint;
-  std::uint64_t value = 0;  // of a varint
-  std::string_view bytes;   // of a length
+  std::uint64_t value = 0;  // for WireType::varint
+  std::string_view bytes;   // for WireType::length
 };
 
-// Reads bytes from the front; nothing where they are none of protobuf's.
+// Reads protobuf's data from the front of some bytes; returns nothing if the bytes are invalid.
 class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : bytes_(bytes) {}
@@ -93,7 +94,7 @@ class WireReader {
   std::string_view bytes_;
 };
 
-// The numbers of a repeated field, which come one by one or packed.
+// Appends the numbers of a repeated field, which are single or packed.
 bool add_numbers(const WireField& field, Json& list) {
   if (field.type == WireType::varint) {
     list.push_back(field.value);
@@ -107,8 +108,8 @@ bool add_numbers(const WireField& field, Json& list) {
   return field.type == WireType::length;
 }
 
-// An attribute's name, and its value where that is a whole number or a truth; others mean nothing
-// here.
+// Reads an attribute's name, and its value if that is a whole number or a truth value. Other values
+// are not used here.
 bool read_attribute(std::string_view bytes, Json& attributes) {
   constexpr std::uint64_t name = 1, int32 = 7, int64 = 9, uint32 = 11, uint64 = 13, truth = 27;
   Json attribute = Json::object();
@@ -161,8 +162,8 @@ std::optional<Json> node_of(std::string_view bytes) {
 
 }  // namespace
 
-// The first message is GlobalMetadata: a version, or attributes. No text begins like that: a length
-// that fits follows a length that fits.
+// True if the bytes begin with GlobalMetadata: a version, or attributes. No text begins like this,
+// with a valid length after a valid length.
 bool is_recorded_chakra(std::string_view bytes) {
   constexpr std::uint64_t version = 1, attr = 2;
   const std::optional<std::string_view> metadata = WireReader(bytes).message();
@@ -179,7 +180,7 @@ bool is_recorded_chakra(std::string_view bytes) {
 
 void for_each_recorded_object(const std::string& path, std::string_view bytes,
                               const std::function<void(int number, std::string_view json)>& read) {
-  constexpr std::size_t most_bytes = 2'000'000;  // of a node, whose JSON may take fifty times that
+  constexpr std::size_t most_bytes = 2'000'000;  // of a node; its JSON may take fifty times as many
   WireReader reader(bytes);
   for (int number = 1; !reader.at_end(); ++number) {
     const std::optional<std::string_view> message = reader.message();

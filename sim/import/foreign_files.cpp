@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view blank_characters = " \t\r\n";
 
-// The name of the first element of XML; empty: it has none.
+// The name of the first XML element; empty: there is none.
 std::string_view root_of(std::string_view xml) {
   for (;;) {
     xml.remove_prefix(std::min(xml.find_first_not_of(blank_characters), xml.size()));
@@ -31,21 +31,20 @@ std::string_view root_of(std::string_view xml) {
 }
 
 struct ForeignKind {
-  std::string_view root;  // of XML; or else what is in the text, all of
+  std::string_view root;  // of XML; empty: all `marks` must be in the text
   std::vector<std::string_view> marks;
   std::string_view what;
-  std::string_view of = "";  // the option that reads it
+  std::string_view of = "";  // the option that reads such files
 };
 
 const std::vector<ForeignKind> of_xml{
     {"system",
      {},
-     "what NCCL knows about one machine (NCCL_TOPO_DUMP_FILE): cards and NVLinks, and no network "
-     "between machines; platforms in words say the same, such as "
-     "dgx:nodes=2:gpus=8:cards=8x400Gbps"},
-    {"graphs", {}, "NCCL's rings and trees (NCCL_GRAPH_DUMP_FILE), which say no rate of a link"},
-    {"topology", {}, "a machine as hwloc sees it (lstopo), which says no rate of a link"},
-    {"nvidia_smi_log", {}, "what nvidia-smi says of one machine, which has no network"},
+     "NCCL's description of one machine (NCCL_TOPO_DUMP_FILE): cards and NVLinks, and no network "
+     "between machines; use a platform in words, such as dgx:nodes=2:gpus=8:cards=8x400Gbps"},
+    {"graphs", {}, "NCCL's rings and trees (NCCL_GRAPH_DUMP_FILE), which have no link rates"},
+    {"topology", {}, "hwloc's description of a machine (lstopo), which has no link rates"},
+    {"nvidia_smi_log", {}, "nvidia-smi's description of one machine, which has no network"},
     {"platform", {}, "a platform of SimGrid", "platform"}};
 
 const std::vector<ForeignKind> of_json{
@@ -57,48 +56,45 @@ const std::vector<ForeignKind> of_json{
      "chakra_trace_link and convert that by chakra_converter; or let models/from_torch.py "
      "--measure "
      "write a trace"},
-    {"", {"\"ph\"", "\"ts\""}, "a trace of events for a browser, not of what they depend on"},
+    {"", {"\"ph\"", "\"ts\""}, "a trace of events for a browser, without their dependencies"},
     {"",
      {"\"nodes\"", "\"inputs\"", "\"outputs\""},
      "a PyTorch execution trace (nodes with inputs and outputs), which has no times: join it with "
      "the Kineto trace of the same run by chakra_trace_link, and convert it by chakra_converter"},
     {"",
      {"\"scheduling-policy\""},
-     "a system file of ASTRA-sim (how it schedules collectives): options exchange, bucket-bytes "
-     "and channels say that here"},
+     "a system file of ASTRA-sim (how it schedules collectives): use the options exchange, "
+     "bucket-bytes and channels"},
     {"",
      {"\"all-reduce-implementation\""},
-     "a system file of ASTRA-sim (how it schedules collectives): options exchange, bucket-bytes "
-     "and channels say that here"},
+     "a system file of ASTRA-sim (how it schedules collectives): use the options exchange, "
+     "bucket-bytes and channels"},
     {"",
      {"\"logical-dims\""},
-     "a logical topology of ASTRA-sim: a platform in words or in XML says it here, such as "
+     "a logical topology of ASTRA-sim: use a platform in words or in XML, such as "
      "dgx:nodes=2:gpus=4:cards=4x400Gbps"},
     {"",
      {"\"memory-type\""},
-     "a memory file of ASTRA-sim: options memory-bandwidth and host-memory-bandwidth say that "
-     "here"},
+     "a memory file of ASTRA-sim: use the options memory-bandwidth and host-memory-bandwidth"},
     {"",
      {"\"num_hidden_layers\""},
-     "a configuration of Hugging Face's transformers: models/from_torch.py makes a model of what "
-     "it "
-     "builds"}};
+     "a configuration of Hugging Face's transformers: models/from_torch.py makes a model of the "
+     "network that it describes"}};
 
 const std::vector<ForeignKind> of_text{
     {"",
      {"npus_count"},
-     "a network of ASTRA-sim (topology, npus_count, bandwidth, latency): here one is written "
-     "in words, as dgx:nodes=1:gpus=4:cards=1x400Gbps:nvlink=50GBps:inside-latency=500ns, or in "
-     "XML"},
+     "a network of ASTRA-sim (topology, npus_count, bandwidth, latency): use a platform in words, "
+     "such as dgx:nodes=1:gpus=4:cards=1x400Gbps:nvlink=50GBps:inside-latency=500ns, or in XML"},
     {"",
      {"npus-count"},
-     "a network of ASTRA-sim (topology, npus-count): here one is written in words, as "
+     "a network of ASTRA-sim (topology, npus-count): use a platform in words, such as "
      "dgx:nodes=1:gpus=4:cards=1x400Gbps:nvlink=50GBps:inside-latency=500ns, or in XML"},
-    {"", {"# nThread"}, "what nccl-tests print: platforms/from_nccl_tests.py makes a link of it"},
+    {"", {"# nThread"}, "output of nccl-tests: platforms/from_nccl_tests.py makes a link from it"},
     {"",
      {"# nccl-tests version"},
-     "what nccl-tests print: platforms/from_nccl_tests.py makes a link of it"},
-    {"", {"GPU0", "CPU Affinity"}, "what nvidia-smi topo -m prints, which says no rate of a link"},
+     "output of nccl-tests: platforms/from_nccl_tests.py makes a link from it"},
+    {"", {"GPU0", "CPU Affinity"}, "output of nvidia-smi topo -m, which has no link rates"},
     {"", {"layer,parameters,forward_flop"}, "a model", "model"}};
 
 const ForeignKind* found_in(const std::vector<ForeignKind>& kinds, std::string_view text) {
@@ -112,11 +108,10 @@ const ForeignKind* found_in(const std::vector<ForeignKind>& kinds, std::string_v
 
 const ForeignKind* foreign_kind_of(std::string_view text) {
   static const ForeignKind compressed{"", {}, "compressed by gzip: decompress it first"};
-  static const ForeignKind zip{
-      "",
-      {},
-      "a zip archive, such as torch.save writes: models/from_torch.py makes a "
-      "model of the module whose parameters it has"};
+  static const ForeignKind zip{"",
+                               {},
+                               "a zip archive, such as torch.save writes: models/from_torch.py "
+                               "makes a model of the module with these parameters"};
   static const ForeignKind trace{"", {}, "a Chakra trace", "model"};
   static const ForeignKind workload{"", {}, "a workload text of ASTRA-sim", "model"};
   constexpr std::size_t most_looked_at = 1'000'000;

@@ -1,4 +1,5 @@
-// Files of other tools that are neither a model nor a platform of ours, known by their beginning.
+// Recognises files of other tools, which are neither models nor platforms for this program, by
+// their beginning.
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 
 namespace syncline {
 
-// What it is, and what to do with it: "a trace of PyTorch's profiler: ..."; empty: it is none of
-// those. `wanted` is "model" or "platform".
+// Describes the file and what to do with it: "a trace of PyTorch's profiler: ..."; empty: the file
+// is not recognised. `wanted` is "model" or "platform".
 std::string foreign_file(std::string_view text, std::string_view wanted);
 
 }  // namespace syncline

@@ -1,5 +1,5 @@
-// Models from other tools' files: what one worker computes in an iteration, and the gradients that
-// its data-parallel group adds. models/README.md says what of each format is read.
+// Models from other tools' files: the computation of one worker in an iteration, and the gradients
+// that its data-parallel group adds. models/README.md lists what is read of each format.
 #pragma once
 
 #include <functional>
@@ -11,30 +11,30 @@ namespace syncline {
 
 constexpr double most_message_bytes = 8e12;
 
-// One iteration of one worker alone, in the order in which it computes.
+// One iteration of one worker alone, in the order of its computation.
 struct ImportedIteration {
   struct Gradient {
     std::string name;
     double bytes = 0;
-    double ns = 0;  // of backward since the gradient before
+    double ns = 0;  // of backward, since the gradient before
   };
   double forward_ns = 0;
   std::vector<Gradient> gradients;  // in backward order
   double rest_ns = 0;               // of backward after the last gradient
-  double step_ns = 0;               // of what waits for gradients
-  std::string read_as;              // the format, and what was assumed; for results
+  double step_ns = 0;               // of work that waits for gradients
+  std::string read_as;              // the format and the assumptions, for results
 };
 
-// `text` is that of the file. They throw std::runtime_error of one line with file and line number,
-// also for what a data-parallel iteration does not have.
+// `text` is the contents of the file. The functions throw std::runtime_error with one line that
+// names file and line number, also if the file has anything beyond a data-parallel iteration.
 bool is_astra_workload(std::string_view text);
-bool is_recorded_chakra(std::string_view bytes);  // .et, as PyTorch's and Chakra's tools write it
+bool is_recorded_chakra(std::string_view bytes);  // .et, as written by PyTorch's and Chakra's tools
 ImportedIteration read_astra_workload(const std::string& path);
 ImportedIteration read_chakra(const std::string& path, const std::string& text);
 ImportedIteration read_recorded_chakra(const std::string& path, std::string_view bytes);
 
-// Calls `read` with each message of a recorded trace as JSON, and with its number, from 1, as it
-// comes to it. Throws as above, with numbers of messages for those of lines.
+// Calls `read` with each message of a recorded trace as JSON, and with the message's number from 1,
+// one by one. Throws as above, with message numbers in place of line numbers.
 void for_each_recorded_object(const std::string& path, std::string_view bytes,
                               const std::function<void(int number, std::string_view json)>& read);
 

@@ -116,7 +116,7 @@ const Learner::Scales& Learner::message_scales(int bucket, int iteration) {
 void Learner::start_average(int worker, int iteration) {
   OfWorker& own = of_worker_[index(worker)];
   if (own.started == iteration)
-    return;  // by another bucket
+    return;  // for another bucket
   own.started = iteration;
   ++own.unfinished;
   average(iteration);

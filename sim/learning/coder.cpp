@@ -12,7 +12,7 @@
 namespace syncline {
 namespace {
 
-// The residual with nothing left to take off, so that values can be added to it.
+// The residual with nothing left to subtract, so that values can be added to it.
 Values& plain_residual(State& state, std::size_t elements) {
   if (state.sent.positive != 0 || state.sent.negative != 0)
     state.residual = residual(state);
@@ -22,15 +22,15 @@ Values& plain_residual(State& state, std::size_t elements) {
   return state.residual;
 }
 
-// This is residual(state)[i].
+// Equals residual(state)[i].
 float left_at(const State& state, std::size_t i) {
   return state.residual[i] - state.sent.of(state.residual[i]);
 }
 
-// |u - sent|^2 / |u|^2, in which `u_at` and `rest_at` are u and u - sent; 0 for zeros.
+// |u - sent|^2 / |u|^2, where `u_at` and `rest_at` return u and u - sent; 0 if all values are 0.
 template <class At, class RestAt>
 double share_left_out(std::size_t elements, const At& u_at, const RestAt& rest_at) {
-  constexpr std::size_t lanes = 8;  // several sums, because one waits for each addition
+  constexpr std::size_t lanes = 8;  // independent sums, because each addition has a latency
   double all[lanes] = {}, rest[lanes] = {};
   for (std::size_t i = 0; i < elements; ++i) {
     const double u = u_at(i), r = rest_at(i);
@@ -51,8 +51,8 @@ Message joined(const Message& first, const Message& second) {
 
 Coder::Coder(const Compression& compression, Precision precision, std::uint64_t seed, int watched)
     : compression_(compression), precision_(precision), seed_(seed), measures_(watched) {
-  // Simulations run side by side, one per core. Where cores are busy, threads that wait for each
-  // other took thirty times as long as one does, with a hundred thousand values.
+  // Simulations run side by side, one per core. On busy cores, threads that wait for each other
+  // took thirty times as long as one thread does, with a hundred thousand values.
   use_threads(1);
 }
 
@@ -66,9 +66,10 @@ const Settings& Coder::settings(int iteration) const {
   return on() ? compression_.settings(iteration) : none;
 }
 
-// No two encodings share random bits: ranks and places in the bucket have seeds of their own.
+// Different encodings have different random bits: each rank and each place in the bucket has its
+// own seed.
 Draw Coder::draw_of(const Sender& sender, int iteration) const {
-  constexpr std::uint32_t purpose = 2;  // jitter's is 0, that of drawn message sizes 1
+  constexpr std::uint32_t purpose = 2;  // jitter uses 0, drawn message sizes use 1
   const std::uint32_t rank =
       compressor().shared_draw ? 0 : static_cast<std::uint32_t>(sender.rank) + 1;
   const PhiloxWords words =
@@ -80,8 +81,8 @@ Draw Coder::draw_of(const Sender& sender, int iteration) const {
           .tensor = static_cast<std::uint32_t>(sender.bucket * 16 + sender.stage)};
 }
 
-// The rest that fp16 cannot hold of sums stays in the residual as well. (Gradients of
-// contributions() are there in fp16 from the start.)
+// In fp16, the rest of sums that fp16 cannot hold stays in the residual as well. (Gradients of
+// contributions() are in fp16 from the start.)
 template <class Work>
 void Coder::with_gradient(const Sender& sender, int iteration, std::span<const float> values,
                           const Work& work) {
@@ -108,7 +109,8 @@ Message Coder::encode(const Sender& sender, int iteration, std::span<const float
   if (values.empty())
     return message;
   with_gradient(sender, iteration, values, [&](const Gradient& gradient, State& state) {
-    // Momentum is of gradients: sums of messages, and changes of parameters, have it already.
+    // Momentum applies to gradients only: sums of messages, and changes of parameters, already
+    // contain it.
     std::optional<Settings> without;
     if (sender.stage > 0 && compressor().momentum.with != nullptr)
       without = compressor().momentum.with(settings(iteration), 0);
@@ -129,7 +131,7 @@ void Coder::decode(const Sender& sender, int iteration, const Message& message,
 Values Coder::sent(const Sender& sender, int iteration, std::span<const float> values,
                    std::size_t* bytes) {
   Values seen(values.size());
-  if (!on()) {  // what the codec of `none` would make of it
+  if (!on()) {  // the result of the codec of `none`
     for (std::size_t i = 0; i < values.size(); ++i)
       seen[i] += as_sent(values[i], precision_);
     if (bytes != nullptr)
@@ -178,8 +180,8 @@ void Coder::note(const Sender& sender, int iteration, std::span<const float> val
                                   .promise = {}};
     if (const auto promise = compressor().promise; promise != nullptr)
       one.promise = promise(settings(iteration), values.size(), seen);
-    // A message of a fixed size has no more values than it was asked for: what it decodes to is a
-    // transform of them if that has more.
+    // A message of a fixed size has no more values than it was asked for. If its decoded form has
+    // more, that form is a transform of the values.
     if (one.promise.values && expected(values.size(), iteration).exact)
       one.sent = std::min(seen, static_cast<std::size_t>(*one.promise.values));
     measures_.add(iteration, one);
@@ -206,7 +208,7 @@ std::vector<std::size_t> Coder::add_messages(const std::vector<Sender>& senders,
     return sizes;
   const Compressor& method = compressor();
   const Settings& given = settings(iteration);
-  // A message of each sender; returns all of them, added up.
+  // Makes a message of each sender; returns the sum of all messages.
   const auto added = [&](const auto& made_by) {
     Message total;
     for (std::size_t i = 0; i < senders.size(); ++i) {
@@ -272,7 +274,7 @@ Contributions Coder::contributions(int bucket, int iteration,
   const auto note_size = [elements, own = &message_bytes, sum_bytes](
                              int worker, int stage, std::size_t bytes, std::size_t encoded) {
     std::vector<std::size_t>* sizes = stage == 0 ? own : sum_bytes;
-    if (encoded > 0 && sizes != nullptr)  // as many per element, if it was a share
+    if (encoded > 0 && sizes != nullptr)  // if it was a share: scaled to all elements
       (*sizes)[index(worker)] = (bytes * elements + encoded / 2) / encoded;
   };
   const auto sender = [bucket](int worker, int stage, std::size_t first) {

@@ -1,4 +1,4 @@
-// Compresses real values for whoever sends something, and remembers what was left out.
+// Compresses real values for their senders, and keeps the values that were left out.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace syncline {
 
-// One stream of messages: what it leaves out joins its next message.
+// One stream of messages. Values that a message leaves out are added to the stream's next message.
 struct Sender {
   int rank = 0;   // a worker, a server or a node's aggregator (Cluster's ranks)
-  int stage = 0;  // 0: of a gradient; else of partial sums, answers, ...: below 16
+  int stage = 0;  // 0: a gradient; else partial sums, answers, ...: below 16
   int bucket = 0;
   std::size_t first = 0;  // element of the bucket at which its values begin
 
@@ -25,60 +25,63 @@ struct Sender {
 
 class Coder {
  public:
-  // Instead of the size of a message that is not made: an empty message has none.
+  // In place of the size of a message that was not made: an empty message has no size.
   static constexpr std::size_t no_message = ~std::size_t{0};
 
-  // `compression` must live as long. Where it is off, messages are the values as `precision` sends
-  // them. From then on compressors of this process use one thread. `watched`: the rank of whose
-  // gradients histograms are taken.
+  // Refers to `compression`, which must outlive the coder. If compression is off, messages are the
+  // values in `precision`. From then on compressors of this process use one thread. `watched`: the
+  // rank whose gradients the histograms count.
   Coder(const Compression& compression, Precision precision, std::uint64_t seed, int watched = 0);
 
   bool on() const { return compression_.on(); }
   // The message of these values in this iteration of the sender; empty for no values.
   Message encode(const Sender& sender, int iteration, std::span<const float> values);
-  // Adds a message that this sender made in this iteration. The learned vector never meets a
-  // corrupt message, so CorruptMessage is an error of ours.
+  // Adds a message that this sender made in this iteration. The learner never gets a corrupt
+  // message, so CorruptMessage is a bug in this program.
   void decode(const Sender& sender, int iteration, const Message& message,
               std::span<float> sum) const;
-  // encode, then decode into zeros: what everybody sees of it. `bytes` gets the message's size.
+  // Encodes, then decodes into zeros: the values that all receivers see. `bytes` gets the message's
+  // size.
   Values sent(const Sender& sender, int iteration, std::span<const float> values,
               std::size_t* bytes = nullptr);
-  // Whether what a message leaves out joins the sender's next one (error feedback).
+  // True if values that a message leaves out are added to the sender's next message (error
+  // feedback).
   bool keeps_residuals(int iteration) const;
-  // The compressor means a message for so many values to have this size.
+  // The size that the compressor intends for a message of this number of values.
   WireSize expected(std::size_t elements, int iteration) const;
 
-  // An exchange dropped this of the values that this sender sent in this iteration: it joins its
-  // next message, if the compressor has error feedback.
+  // An exchange dropped this part of the values that this sender sent in this iteration. Adds the
+  // part to the sender's next message, if the compressor has error feedback.
   void give_back(const Sender& sender, int iteration, std::size_t element, float value);
 
-  // A bucket's gradients, by worker, for combine(). `gradients` and `message_bytes` must live as
-  // long. `message_bytes` gets the size of each worker's message of its gradient while they are
-  // combined, or `no_message`. Where a worker's message is of a share only, it is the size that
-  // one of all elements would have had. `sum_bytes` gets the same of the messages of what workers
-  // have added up, where the exchange makes some.
+  // A bucket's gradients, by worker, for combine(). Refers to `gradients`, `message_bytes` and
+  // `sum_bytes`, which must outlive the result. While gradients are combined, `message_bytes` gets
+  // the size of each worker's message of its gradient, or `no_message`; if the message covers only
+  // a share, its size scaled to all elements. `sum_bytes` gets the same for messages of partial
+  // sums, if the exchange makes such messages.
   Contributions contributions(int bucket, int iteration,
                               const std::vector<std::span<const float>>& gradients,
                               std::vector<std::size_t>& message_bytes,
                               std::vector<std::size_t>* sum_bytes = nullptr);
 
-  // What each sender remembers.
+  // The state of each sender.
   const std::map<Sender, State>& states() const { return states_; }
 
-  // These are of the messages of gradients (stage 0) that are not empty. What was encoded includes
-  // the residual where one is kept. Gradients that are all zero lose nothing; those that are not
-  // finite are left out.
+  // Measures of the non-empty messages of gradients (stage 0). The encoded values include the
+  // residual, if there is one. Gradients of zeros lose nothing; gradients that are not finite are
+  // left out.
   const Measures& measures() const { return measures_; }
 
  private:
   const Compressor& compressor() const;
   const Settings& settings(int iteration) const;
   Draw draw_of(const Sender& sender, int iteration) const;
-  // Calls `work(gradient, state)` with the values as `precision` has them.
+  // Calls `work(gradient, state)` with the values in `precision`.
   template <class Work>
   void with_gradient(const Sender& sender, int iteration, std::span<const float> values,
                      const Work& work);
-  // Messages of these senders, added up as messages, are decoded into the sum. Their sizes.
+  // Adds up these senders' messages as messages, and decodes the total into `sum`. Returns their
+  // sizes.
   std::vector<std::size_t> add_messages(const std::vector<Sender>& senders, int iteration,
                                         const std::vector<std::span<const float>>& values,
                                         std::span<float> sum);
@@ -90,12 +93,12 @@ class Coder {
   std::uint64_t seed_;
   std::map<Sender, State> states_;
   Measures measures_;
-  std::vector<Half> halves_;  // these are kept only to spare the allocation
+  std::vector<Half> halves_;  // these members only avoid allocations
   Values seen_, whole_;
   Scratch scratch_;
 };
 
-// The sum over all workers that this exchange gives everybody.
+// The sum over all workers that all workers have after this exchange.
 Values combine(const Exchange& exchange, const Topology& topology, const Settings& settings,
                const Contributions& contributions);
 

@@ -6,14 +6,14 @@
 namespace syncline {
 namespace {
 
-// Whoever compresses first of all: a worker, or the first node's aggregator.
+// The rank that compresses first: a worker, or the first node's aggregator.
 int first_sender(const Setup& setup) {
   return setup.traffic.partners == Schedule::Partners::aggregators
              ? setup.traffic.cluster.aggregator_of(0)
              : 0;
 }
 
-// The longest run that there can be has so many.
+// The samples of the longest possible run.
 double samples_of_run(const Setup& setup) {
   const Scenario& scenario = setup.scenario;
   const double per_iteration =
@@ -21,7 +21,7 @@ double samples_of_run(const Setup& setup) {
   return (scenario.warmup + setup.iterations.value_or(0)) * per_iteration;
 }
 
-// Whether messages are made at all: a single worker, or node, may have nothing to send.
+// False if no messages are made, as when a single worker, or node, has nothing to send.
 bool encodes(const Setup& setup) {
   const Topology& topology = setup.traffic.cluster.topology;
   if (setup.traffic.partners != Schedule::Partners::each_other)
@@ -41,10 +41,10 @@ bool is_finite(const Score& score) {
   return std::isfinite(score.loss) && std::isfinite(score.accuracy);
 }
 
-// A run that begins with parameters near zero has no such loss on its way down.
+// A run that begins with parameters near zero never has such a loss while it learns.
 constexpr double diverged_times = 1000;
 
-// Before the first step there is no curve yet.
+// Before the first step the curve is empty.
 bool has_grown(const Score& score, const std::vector<CurvePoint>& curve) {
   return !curve.empty() && score.loss > diverged_times * curve.front().loss;
 }
@@ -197,7 +197,7 @@ void Learner::evaluate(double now_s, double bytes) {
 }
 
 Learned Learner::finish(double now_s, double bytes) {
-  // The result has nothing that was still on its way when the target was met.
+  // The result leaves out everything that was still on its way when the target was met.
   if (!ended() && samples_ > learned_.curve.back().samples)
     evaluate(now_s, bytes);
   if (setup_.keep_messages)

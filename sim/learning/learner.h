@@ -1,10 +1,10 @@
-// The values behind the verbs, where a scenario learns: which parameters every rank holds, which
-// gradients are on their way, and how well they do. The engine says what happens, in the order of
-// simulated time; nothing here takes any.
+// The values behind the verbs, if a scenario learns: the parameters of every rank, the gradients on
+// their way, and how well the parameters do. The engine calls this in the order of simulated time;
+// learning itself takes no simulated time.
 //
-// Whoever averages holds the same parameters, once: the first rank that needs an average evaluates
-// the gradients of all, which is what they will evaluate, because they can only depend on
-// parameters that are already fixed.
+// Workers that average hold the same parameters, which are stored once. The first rank that needs
+// an average evaluates the gradients of all workers. The workers would get the same gradients
+// later, because gradients depend only on parameters that are already fixed.
 #pragma once
 
 #include <cstdint>
@@ -39,51 +39,53 @@ class Learner {
  public:
   explicit Learner(const Setup& setup);
 
-  // Is called with every later point of the curve.
+  // `evaluated` is called with every later point of the curve.
   void watch(std::function<void(const CurvePoint&)> evaluated) { watch_ = std::move(evaluated); }
 
   // --- Workers that average with each other.
 
-  // Bytes of each worker's message over those that the compressor means it to have: of its
-  // gradient, and of what it has added up. Empty where sizes are exact, or there are no such
-  // messages.
+  // Sizes of each worker's messages, relative to the size that the compressor intends: of its
+  // gradient, and of its partial sums. Empty if sizes are exact, or if there are no such messages.
   struct Scales {
     std::vector<double> of_gradients, of_sums;
   };
   const Scales& message_scales(int bucket, int iteration);
-  // The worker averages what it has now: its gradient of this iteration, at the parameters that
-  // all had at its `forward`; after steps alone, what its parameters have changed by.
+  // The worker starts to average its current values: its gradient of this iteration, at the
+  // parameters that all workers had at its `forward`; after steps alone, the change of its
+  // parameters.
   void start_average(int worker, int iteration);
-  // Every average that the worker has started has arrived.
+  // All averages that the worker has started have arrived.
   void finish_averages(int worker) { of_worker_[index(worker)].finish(); }
-  // The gradients of the worker, or of its replica, up to this iteration's are applied to the
-  // parameters that it alone, or the replica, has.
+  // Applies the gradients of the worker, or of its replica, up to this iteration's to the
+  // parameters that only the worker, or the replica, has.
   void step_alone(int worker, int iteration);
-  // The averages that have arrived since the worker's last step are applied; the first worker that
-  // has come so far does it for all. Returns how many gradients are in them.
+  // Applies the averages that have arrived since the worker's last step. The first worker that
+  // reaches this point does it for all. Returns the number of gradients in the averages.
   int step(int worker);
-  // The average change after steps alone is applied, from which all then go on, each with what its
-  // own steps until this iteration's have changed meanwhile, or (`mixing`) with that part of its
-  // own parameters and the rest of the average. Returns how many gradients are in it.
+  // Applies the average change after steps alone. All workers then go on from the result: each adds
+  // the changes of its own steps until this iteration's since the average was started, or
+  // (`mixing`) takes that part of its own parameters and the rest of the average. Returns the
+  // number of gradients in the average.
   int step_together(int worker, int iteration, double rate, double momentum,
                     std::optional<double> mixing);
 
   // --- Workers and servers.
 
-  // At the parameters that the worker holds now.
+  // Evaluates at the parameters that the worker holds now.
   void forward(int worker, int iteration);
-  // The bytes of the message over those that the compressor means it to have.
+  // The size of the message, relative to the size that the compressor intends.
   double push(int worker, int bucket, int iteration);
   // `staleness`: updates of the piece since the gradient's parameters were read.
   void apply(const PieceOf& piece, int worker, int iteration, std::int64_t staleness);
-  // One update of the mean of these workers' gradients, with their iterations; the piece has had
-  // so many updates before. The schedule of the rate then counts these, whatever is dropped.
+  // One update with the mean of these workers' gradients, given as worker and iteration. `updates`:
+  // earlier updates of the piece. The schedule of the learning rate then counts these updates, no
+  // matter how many gradients are dropped.
   void apply_mean(const PieceOf& piece, const std::vector<std::pair<int, int>>& gradients,
                   std::int64_t updates);
   // This piece of the gradient will not be applied.
   void drop(const PieceOf& piece, int worker, int iteration);
-  // The parameters as they are now, or what they have changed by since the last answer to this
-  // worker; and the scale of the message.
+  // The current parameters, or their change since the last answer to this worker; and the scale of
+  // the message.
   struct Answer {
     SharedValues values;
     bool is_change = false;
@@ -92,21 +94,22 @@ class Learner {
   Answer answer(const PieceOf& piece, int worker, int iteration);
   // `newest`: no later answer has arrived before.
   void arrive(const PieceOf& piece, int worker, const Answer& answer, bool newest);
-  // A piece has arrived with this version, and these updates.
+  // An arrived piece: its version, and the updates that it contains.
   struct ArrivedPiece {
     std::int64_t version = 0;
-    int own = 0;  // iterations of the worker itself
+    int own = 0;  // iterations of this worker
   };
-  // The next iteration uses what has arrived, and the worker's own updates that are not in it.
+  // Makes the next iteration use everything that has arrived, and the worker's own updates that are
+  // not in it.
   void read(int worker, int iteration, const std::function<ArrivedPiece(const PieceOf&)>& arrived);
 
   // --- Workers, nodes and servers.
 
-  SharedValues gradient(int worker) const;  // of its last forward
+  SharedValues gradient(int worker) const;  // of the worker's last forward
   void add_to_node(int node, const std::vector<float>& gradient);
-  // Takes the node's sum, as messages to all servers; the scales of these.
+  // Takes the node's sum, as messages to all servers; returns the scales of the messages.
   std::vector<double> send_sum(int node, std::int64_t update, int iteration);
-  // One update of the sums of these nodes, with so many gradients each.
+  // The sum of a node in an update, with its number of gradients.
   struct Sum {
     int node = 0;
     int gradients = 0;
@@ -117,20 +120,20 @@ class Learner {
   void arrive_at_node(int server, int node, const Answer& answer, bool newest);
   void take(int worker, int node);
 
-  // --- Everybody.
+  // --- All schedules.
 
-  // So many more gradients have been applied, in whole. Evaluates when it is time to.
+  // Counts whole gradients that have been applied, and evaluates when the next evaluation is due.
   void applied(double gradients, double now_s, double bytes);
-  // The target has been met, or the loss has diverged: the run may end.
+  // True if the target has been met, or the loss has diverged: the run may end.
   bool ended() const { return learned_.target_s || learned_.diverged_s; }
-  // The curve ends with the last parameters, or those that met the target; all else is of the whole
-  // run.
+  // The curve ends with the last parameters, or with the parameters that met the target; everything
+  // else is for the whole run.
   Learned finish(double now_s, double bytes);
 
   const std::vector<float>& parameters() const { return optimizer_.parameters(); }
 
  private:
-  // A gradient or a sum of some.
+  // A gradient, or a sum of gradients.
   struct InFlight {
     SharedValues values;  // of the bucket's range
     int unapplied = 0;    // pieces of all shards
@@ -151,24 +154,27 @@ class Learner {
   Range shard(int server) const;  // of the whole vector
   // A worker's gradient of the piece, which is on its way.
   std::span<const float> pushed(const PieceOf& piece, int worker, int iteration) const;
-  // A piece of it is on its way no more.
+  // A piece of this gradient is no longer on its way.
   void taken(const PieceOf& piece, int worker, int iteration);
-  // The stream of messages of this server to one of so many clients: after those of all ranks.
+  // The message stream of this server to one of `clients` clients; these streams follow those of
+  // all ranks.
   int answers_of(int server, int client, int clients) const;
-  // The gradient, clipped, times `weight`.
+  // The clipped gradient, times `weight`.
   void compute(int worker, int iteration, std::span<const float> parameters, double weight,
                std::span<float> gradient) const;
-  double rate(std::int64_t updates) const;  // after so many of means; 0: there are none
+  // The rate after this number of updates with means; 0: there are no such updates.
+  double rate(std::int64_t updates) const;
   double weight() const { return rate(updates_) / workers_; }
-  // Any message, or copy inside a node, has the value so.
+  // The value as a message, or a copy inside a node, has it.
   float at_precision(float value) const { return as_sent(value, setup_.scenario.precision); }
   void evaluate(double now_s, double bytes);
-  // Sends these values in a range of the sender's bucket, of which everybody sees `seen`. Returns
+  // Sends these values, which are a range of the sender's bucket. All receivers see `seen`. Returns
   // the scale of the message.
   double send(const Sender& sender, const Range& range, int iteration,
               std::span<const float> values, std::span<float> seen);
   double scale_of(std::size_t bytes, std::size_t values, int iteration) const;
-  // Answers with a server's parameters in this range of a bucket, for whoever knows `known`.
+  // An answer with a server's parameters in this range of a bucket, for a client that knows
+  // `known`.
   Answer answer_to(const Sender& sender, const Range& range, int iteration,
                    std::vector<float>& known);
   void arrive(const Range& range, const Answer& answer, bool newest,
@@ -176,15 +182,15 @@ class Learner {
   void apply(const Range& range, std::span<const float> sum, double gradients, double weight);
   void note_applied(const PieceOf& piece, int worker, int iteration, int together);
   void note_staleness(const Range& range, double gradients, double staleness);
-  double rate_in(int iteration) const;  // where workers average
-  // What all workers average in an iteration.
+  double rate_in(int iteration) const;  // if workers average
+  // The data that all workers average in an iteration.
   struct Average {
-    std::vector<float> parameters;          // that all had at `forward`
-    std::vector<float> sum;                 // over all workers; empty: nobody has started it
+    std::vector<float> parameters;          // of all workers at `forward`
+    std::vector<float> sum;                 // over all workers; empty: no average has been started
     std::vector<Scales> scales;             // by bucket
     std::vector<std::vector<float>> alone;  // by replica: its parameters, after steps alone
   };
-  // Each worker contributes this in the iteration.
+  // The contribution of each worker in the iteration.
   std::vector<std::vector<float>> contributions(int iteration);
   const Average& average(int iteration);
 
@@ -194,7 +200,7 @@ class Learner {
   const Topology& topology_;
   int workers_;
   int servers_;
-  Compression compression_;  // of what is learned
+  Compression compression_;  // of the learned parameters
   Coder coder_;
   Sampler sampler_;
   BucketRanges ranges_;
@@ -202,7 +208,7 @@ class Learner {
   Rate rate_;
   Optimizer optimizer_;
 
-  // A worker's last iteration whose average it has started, and which have arrived.
+  // A worker's last iteration with a started average, and the last one with arrived averages.
   struct OfWorker {
     int started = -1;
     int finished = -1;
@@ -214,16 +220,16 @@ class Learner {
       arrived += std::exchange(unfinished, 0);
     }
   };
-  std::map<int, Average> averages_;  // by iteration: the last that was applied, and later ones
+  std::map<int, Average> averages_;  // by iteration: the last applied one, and later ones
   std::vector<OfWorker> of_worker_;
-  std::int64_t updates_ = 0;    // of means, that some piece has had
+  std::int64_t updates_ = 0;    // with means: the most of any piece
   int stepped_ = 0;             // iterations
   int gradients_together_ = 0;  // in the last average of changes
-  // A replica is a worker, or the workers of a group, that steps alone.
+  // A replica steps alone. It is a worker, or the workers of a group.
   std::vector<std::vector<int>> replicas_;  // their workers
   std::vector<int> replica_of_;             // by worker
-  std::vector<Optimizer> alone_;            // by replica; empty: nobody has stepped alone
-  std::vector<int> alone_until_;            // by replica: iterations that are in it
+  std::vector<Optimizer> alone_;            // by replica; empty: no replica has stepped alone
+  std::vector<int> alone_until_;            // by replica: iterations contained in it
   std::vector<float> outer_velocity_;
 
   std::vector<std::vector<float>> held_;                        // by worker
@@ -231,13 +237,13 @@ class Learner {
   std::vector<std::shared_ptr<std::vector<float>>> gradients_;  // by worker, of its last forward
   std::map<std::tuple<int, int, int>, InFlight> in_flight_;     // by worker, iteration, bucket
   std::vector<std::deque<OwnUpdate>> own_;                      // by worker
-  // By worker: the servers' parameters from which the next change counts, with pull = compressed.
+  // By worker: the servers' parameters to which the next change refers, with pull = compressed.
   std::vector<std::vector<float>> known_;
   std::vector<Node> nodes_;
   std::map<std::tuple<std::int64_t, int>, InFlight> sums_;  // by update and node
 
   std::function<void(const CurvePoint&)> watch_;
-  double staleness_ = 0;  // updates, summed over the values applied of all gradients
+  double staleness_ = 0;  // in updates, summed over the applied values of all gradients
   double applied_values_ = 0;
   double samples_ = 0;
   double next_evaluation_ = 0;

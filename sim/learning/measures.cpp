@@ -12,10 +12,10 @@ namespace syncline {
 namespace {
 
 constexpr double bin_width = 0.25;  // standard deviations
-constexpr int bins_aside = 24;      // of the mean, so up to 6 deviations; then what is beyond
+constexpr int bins_aside = 24;      // bins on each side of the mean: up to 6 deviations
 constexpr std::size_t bins = 2 * bins_aside + 2;
 
-double edge(std::size_t bin) {  // its lower one
+double edge(std::size_t bin) {  // the bin's lower edge
   return (static_cast<double>(bin) - bins_aside - 1) * bin_width;
 }
 
@@ -23,7 +23,7 @@ double density(double x) {  // of the normal distribution
   return 0.3989422804014327 * steady_exp(-x * x / 2);
 }
 
-// The normal distribution's share in each bin, by Simpson's rule.
+// The fraction of the normal distribution in each bin, by Simpson's rule.
 std::array<double, bins> normal_shares() {
   std::array<double, bins> shares{};
   double beyond = 0.5;
@@ -133,12 +133,12 @@ void Measures::watch(int iteration, std::span<const float> values) {
     squares += static_cast<double>(value) * value;
   }
   const double mean = sum / count;
-  double spread = 0;  // by a pass of its own: the mean may be far from zero
+  double spread = 0;  // computed in a separate pass: the mean may be far from zero
   for (const float value : values)
     spread += (value - mean) * (value - mean);
   const double deviation = std::sqrt(spread / count);
   if (!(deviation > 0) || !std::isfinite(deviation))
-    return;  // all the same: no shape
+    return;  // all values are equal: no shape
   Histogram& histogram = histograms_[iteration];
   histogram.bins.resize(bins);
   histogram.values += count;
@@ -150,7 +150,7 @@ void Measures::watch(int iteration, std::span<const float> values) {
     bin.squares += static_cast<double>(value) * value;
   }
   for (std::size_t bin = 0; bin < bins; ++bin) {
-    // The integrals of x and of x^2 over the bin; what is at an open end is 0.
+    // Integrals of x and of x^2 over the bin; the terms at an open end are 0.
     const double low = bin == 0 ? 0 : density(edge(bin));
     const double high = bin + 1 == bins ? 0 : density(edge(bin + 1));
     const double first = low - high;

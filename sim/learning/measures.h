@@ -1,5 +1,5 @@
-// Messages of gradients lose something, iteration by iteration, and the values that were compressed
-// have a distribution: both are measured here.
+// Measures, iteration by iteration, how much messages of gradients lose, and the distribution of
+// the values that are compressed.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,11 @@ namespace syncline {
 
 class Measures {
  public:
-  // At most so many rows: of a longer run each stands for 2, 4, 8, ... iterations from its own on.
+  // The most rows. In a longer run, each row stands for 2, 4, 8, ... iterations, beginning with its
+  // own.
   static constexpr std::size_t most_rows = 10'000;
 
-  // One message: what it came to of so many values, and what papers say of it.
+  // One message: its size and loss for a number of values, and the values that papers promise.
   struct MeasuredMessage {
     std::size_t values = 0;  // above 0
     std::size_t sent = 0;
@@ -26,14 +27,14 @@ class Measures {
     Promise promise;
   };
 
-  // `watched`: the rank whose values histograms are of.
+  // `watched`: the rank whose values the histograms count.
   explicit Measures(int watched) : watched_(watched) {}
 
   void add(int iteration, const MeasuredMessage& message);
 
-  // Whether a histogram is taken of this message's values: of the first iteration that the rank
-  // compresses, the second, third, fifth, ninth and so on, of each with all of its messages. Asks
-  // once for each message.
+  // True if a histogram includes this message's values: all messages of the first iteration that
+  // the rank compresses, and of the second, third, fifth, ninth and so on. Call it once for each
+  // message.
   bool watches(int rank, int iteration);
   void watch(int iteration, std::span<const float> values);
 
@@ -42,7 +43,7 @@ class Measures {
   std::vector<HistogramBin> histogram() const;
 
  private:
-  // A sum over messages, of those that have one.
+  // A sum over the messages that have a value.
   struct Optional {
     std::int64_t messages = 0;
     double sum = 0;
@@ -72,7 +73,7 @@ class Measures {
   };
 
   Sums all_;
-  std::map<int, Sums> rows_;  // by their first iteration
+  std::map<int, Sums> rows_;  // by the first iteration of the row
   int iterations_in_row_ = 1;
 
   int watched_;

@@ -1,5 +1,5 @@
-// Parameters, and how sums of gradients change them: stochastic gradient descent with momentum and
-// weight decay, as PyTorch's SGD does it.
+// Parameters, and their updates by sums of gradients: stochastic gradient descent with momentum and
+// weight decay, like PyTorch's SGD.
 #pragma once
 
 #include <span>
@@ -13,17 +13,16 @@ namespace syncline {
 // The learning rate of a run.
 class Rate {
  public:
-  // `run_samples`: of the longest run that there can be.
+  // `run_samples`: the samples of the longest possible run.
   Rate(const Learning& learning, int workers, double epoch_samples, double run_samples);
 
-  // Epochs of warm-up count `samples`, which were applied; the schedule counts those that were
-  // dropped, too.
+  // Warm-up counts the applied `samples`; the schedule also counts dropped ones.
   double at(double samples, double with_dropped) const;
 
  private:
   Learning::RateSchedule schedule_;
   double rate_;
-  double first_;  // where warm-up begins
+  double first_;  // at the beginning of warm-up
   double warm_up_samples_;
   double run_samples_;
 };
@@ -34,12 +33,12 @@ class Optimizer {
 
   const std::vector<float>& parameters() const { return parameters_; }
   void set(const std::vector<float>& parameters) { parameters_ = parameters; }
-  // In this range gradients come with their momentum.
+  // In this range gradients already contain their momentum.
   void leave_momentum(const Range& range) { without_momentum_.push_back(range); }
-  // v = momentum * v + (sum + gradients * decay * w), w -= weight * v, for this range, of which
-  // `sum` has `gradients` gradients.
+  // v = momentum * v + (sum + gradients * decay * w), w -= weight * v, for this range. `sum` is a
+  // sum of `gradients` gradients.
   void apply(const Range& range, std::span<const float> sum, double gradients, double weight);
-  // Applies gradients that were weighed before they were sent: the decay is weighed here.
+  // Applies gradients that were weighted before they were sent; only the decay is weighted here.
   void apply_weighed(const Range& range, std::span<const float> sum, double gradients,
                      double weight);
 

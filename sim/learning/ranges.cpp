@@ -8,7 +8,7 @@
 namespace syncline {
 namespace {
 
-// The first `some` of `all` timed values stand for so many of `learned` ones.
+// The number of `learned` values that the first `some` of `all` timed values stand for.
 std::size_t in_proportion(std::size_t learned, std::uint64_t some, std::uint64_t all) {
   if (some == all || all == learned)
     return some == all ? learned : static_cast<std::size_t>(some);
@@ -47,7 +47,7 @@ std::size_t values_in(const std::vector<Range>& ranges) {
 BucketRanges::BucketRanges(const Model& timed, const std::vector<Bucket>& buckets,
                            std::uint64_t dense_below, bool compresses, std::size_t learned) {
   const std::uint64_t all = timed.parameters();
-  std::uint64_t done = 0;  // timed parameters of layers before, in backward order
+  std::uint64_t done = 0;  // timed parameters of earlier layers, in backward order
   auto layer = timed.layers.rbegin();
   const auto place = [&] { return learned - in_proportion(learned, done, all); };
   for (const Bucket& bucket : buckets) {
@@ -63,7 +63,7 @@ BucketRanges::BucketRanges(const Model& timed, const std::vector<Bucket>& bucket
     of_bucket.all.begin = place();
     ranges_.push_back(std::move(of_bucket));
   }
-  // From the first value to the last: so far they go from the last tensor to the first.
+  // Puts the ranges in the order of values; so far they go from the last tensor to the first.
   for (Ranges& of_bucket : ranges_)
     for (std::vector<Range>* ranges : {&of_bucket.compressed, &of_bucket.plain}) {
       std::ranges::reverse(*ranges);

@@ -10,14 +10,14 @@
 namespace syncline {
 namespace {
 
-// Numbers that belong to one purpose.
+// A stream of random numbers for one purpose.
 class Stream32 {
  public:
   Stream32(std::uint64_t seed, std::uint32_t purpose)
       : draw_{.seed = seed, .step = purpose, .tensor = 0x73616d70} {}
 
   double uniform() { return (random_words(draw_, next_++)[0] + 0.5) * 0x1p-32; }
-  // Below `end`, which is far below 2^32.
+  // A number below `end`, which must be far below 2^32.
   std::size_t below(std::size_t end) {
     return static_cast<std::size_t>(uniform() * static_cast<double>(end));
   }
@@ -31,7 +31,8 @@ class Stream32 {
         return x * std::sqrt(-2 * steady_log(square) / square);
     }
   }
-  // The logarithm of a gamma variate (Marsaglia and Tsang 2000): small shapes would underflow.
+  // The logarithm of a gamma variate (Marsaglia and Tsang 2000), because small shapes would
+  // underflow.
   double log_gamma_variate(double shape) {
     const double d = (shape < 1 ? shape + 1 : shape) - 1.0 / 3;
     const double c = 1 / std::sqrt(9 * d);

@@ -1,4 +1,4 @@
-// The sampler says on which samples a worker computes an iteration's gradient.
+// The samples with which a worker computes an iteration's gradient.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,11 @@
 
 namespace syncline {
 
-// Without skew, iteration t of all workers is the t-th range of one permutation, and rank r's share
-// of it the r-th: so n workers see what one with n times the batch sees. With it each worker has
-// samples of its own, for which every label is shared out by a draw from Dirichlet(skew), as in
-// Yurochkin et al., arXiv 1905.12022; a worker that would have none borrows one of another's.
+// Without skew, iteration t of all workers is the t-th range of one permutation, and rank r takes
+// the r-th share of that range, so n workers see the same samples as one worker with n times the
+// batch. With skew each worker has its own samples: the samples of every label are divided by a
+// draw from Dirichlet(skew), as in Yurochkin et al., arXiv 1905.12022. A worker without samples
+// borrows one of another worker's.
 class Sampler {
  public:
   Sampler(const Data& data, int workers, int batch, std::uint64_t seed, std::optional<double> skew);
@@ -22,9 +23,9 @@ class Sampler {
 
  private:
   int batch_;
-  int without_any_ = 0;                             // who borrow
-  std::uint64_t step_;                              // samples of an iteration, of all who share
-  std::vector<std::vector<std::uint32_t>> orders_;  // of all workers, or of each
+  int without_any_ = 0;  // workers that borrow
+  std::uint64_t step_;   // samples per iteration of all workers that share an order
+  std::vector<std::vector<std::uint32_t>> orders_;  // of all workers, or of each worker
 };
 
 }  // namespace syncline

@@ -1,4 +1,4 @@
-// Learning with servers that answer every push, and with those that pull sums from nodes.
+// Learning with servers that answer every push, and with servers that pull sums from nodes.
 #include <algorithm>
 #include <utility>
 
@@ -7,8 +7,8 @@
 namespace syncline {
 namespace {
 
-constexpr int answers = 1;  // the stage of what servers compress
-constexpr int model = 0;    // what nodes send is one bucket
+constexpr int answers = 1;  // the stage of messages that servers compress
+constexpr int model = 0;    // nodes send the model as one bucket
 
 }  // namespace
 
@@ -29,7 +29,7 @@ Range Learner::range_of(const PieceOf& piece) const {
 }
 
 void Learner::forward(int worker, int iteration) {
-  if (held_.empty()) {  // who averages evaluates all gradients at once
+  if (held_.empty()) {  // workers that average evaluate all gradients at once
     if (alone_.empty() && !averages_.contains(iteration))
       averages_[iteration].parameters = optimizer_.parameters();
     return;
@@ -94,7 +94,7 @@ void Learner::apply_mean(const PieceOf& piece, const std::vector<std::pair<int, 
   const auto count = static_cast<double>(gradients.size());
   note_staleness(range, count, 0);
   std::vector<float> sum(range.size());
-  std::vector<std::pair<int, int>> in_order = gradients;  // whatever the order in which they came
+  std::vector<std::pair<int, int>> in_order = gradients;  // independent of the order of arrival
   std::ranges::sort(in_order);
   for (const auto& [worker, iteration] : in_order) {
     note_applied(piece, worker, iteration, static_cast<int>(count));
@@ -103,7 +103,7 @@ void Learner::apply_mean(const PieceOf& piece, const std::vector<std::pair<int, 
       sum[i] += gradient[i];
     taken(piece, worker, iteration);
   }
-  // The rate is that of a mean of all workers' gradients.
+  // The rate is meant for a mean of all workers' gradients.
   const auto missing = static_cast<float>(workers_ / count);
   for (float& value : sum)
     value *= missing;
@@ -142,7 +142,7 @@ Learner::Answer Learner::answer_to(const Sender& sender, const Range& range, int
     change[i - range.begin] = now[i] - known[i];
   auto seen = std::make_shared<std::vector<float>>(range.size());
   const double scale = send(sender, range, iteration, change, *seen);
-  // Whatever a message leaves out is in the next change, unless the compressor remembers it.
+  // The next change contains whatever a message leaves out, unless the compressor keeps it.
   for (std::size_t i = range.begin; i < range.end; ++i)
     known[i] += (*seen)[i - range.begin];
   if (coder_.keeps_residuals(iteration))
@@ -235,14 +235,15 @@ void Learner::apply(int server, std::int64_t update, const std::vector<Sum>& sum
   int gradients = 0;
   for (const Sum& sum : sums)
     gradients += sum.gradients;
-  // In the order of nodes, whatever the order in which they came.
+  // In the order of nodes, independent of the order of arrival.
   std::vector<Sum> in_order = sums;
   std::ranges::sort(in_order, {}, &Sum::node);
-  double weighed = 0;  // gradients, each by what it weighs, which is how much of them decays
+  double weighed = 0;  // the sum of the gradients' weights, for the weight decay
   for (const Sum& sum : in_order) {
     note_staleness(range, sum.gradients, sum.staleness);
     const auto sent = sums_.find({update, sum.node});
-    // The mean of an update's gradients weighs rate / staleness in updates, as in n-softsync.
+    // The mean of an update's gradients gets the weight rate / (staleness in updates), as in
+    // n-softsync.
     const double weight_of_sum =
         learning_.inverse_staleness ? workers_ / (std::max(sum.staleness, 1.0) * gradients) : 1;
     for (std::size_t i = 0; i < total.size(); ++i)

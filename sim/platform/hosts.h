@@ -1,4 +1,4 @@
-// What a platform says of a host, and whether nodes need hosts of their own.
+// Facts about a host, from its platform, and whether nodes need hosts of their own.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct HostFacts {
   std::string site = {};   // property `site`; empty: none
 };
 
-// Whether servers or aggregators run on the nodes.
+// True if servers or aggregators run on the nodes.
 bool uses_node_hosts(const Scenario& scenario);
 
 }  // namespace syncline

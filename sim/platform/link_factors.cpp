@@ -24,7 +24,7 @@ void check(const std::string& option, const std::vector<LinkFactor>& factors,
         continue;
       any = true;
       if (changing.contains(name_in_file(link)))
-        refuse("{}link {} follows a profile of its own; allowed are links without one", begin,
+        refuse("{}link {} follows a profile of its own; allowed are links without a profile", begin,
                brief(name_in_file(link)));
     }
     if (any)
@@ -33,7 +33,7 @@ void check(const std::string& option, const std::vector<LinkFactor>& factors,
     std::set<std::string> names;
     for (std::size_t i = 0; i < links.size() && names.size() < most_compared; ++i)
       names.insert(brief(name_in_file(links[i])));
-    refuse("{}no link is called so; allowed are, with * for any characters, names such as {}",
+    refuse("{}no link has such a name; allowed are names such as {}, with * for any characters",
            begin, listed(nearest(factor.pattern, {names.begin(), names.end()}, most_named)));
   }
 }
@@ -50,7 +50,7 @@ std::string name_in_file(const std::string& link) {
 bool fits(const std::string& pattern, const std::string& name) {
   std::size_t p = 0;
   std::size_t n = 0;
-  std::size_t star = std::string::npos;  // the last one so far, which takes the characters to `n`
+  std::size_t star = std::string::npos;  // the last * so far, which matches up to `n`
   std::size_t taken = 0;
   while (n < name.size()) {
     if (p < pattern.size() && pattern[p] == '*') {

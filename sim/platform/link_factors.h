@@ -1,4 +1,4 @@
-// Factors of links by patterns of their names, as bandwidth-factor = *-nic*:0.5 says.
+// Factors for links whose names match a pattern, as in bandwidth-factor = *-nic*:0.5.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace syncline {
 
-// A * in the pattern stands for any characters, or none.
+// True if the name matches the pattern. A * matches any number of characters.
 bool fits(const std::string& pattern, const std::string& name);
 
-// What it is called before SPLITDUPLEX makes two of it.
+// The name of the link before SPLITDUPLEX makes two links of it.
 std::string name_in_file(const std::string& link);
 
-// Of all patterns that fit the link, by one of both names.
+// The product of the factors of all patterns that match one of the link's two names.
 double factor_of_link(const std::vector<LinkFactor>& factors, const std::string& link);
 bool names_link(const std::vector<LinkFactor>& factors, const std::string& link);
 
-// Throws std::invalid_argument, which begins with the option, if a pattern fits
-// none of these links, or one whose profile says what it has.
+// Throws std::invalid_argument, which begins with the option, if a pattern matches none of these
+// links, or matches a link whose profile sets the value.
 void check_link_factors(const NetworkOptions& options, const Profiles& profiles,
                         const std::vector<std::string>& links);
 

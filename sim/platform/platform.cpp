@@ -28,13 +28,13 @@ namespace sg = simgrid::s4u;
 
 namespace {
 
-// Actors run user code on stacks of their own, up to seven per host. Beyond this many hosts, guard
-// pages would exceed the kernel's default of 65,530 mappings per process; then stacks are also
+// Actors run user code on separate stacks, up to seven per host. Beyond this many hosts, guard
+// pages would exceed the kernel's default of 65,530 mappings per process. Stacks are then also
 // smaller.
 constexpr std::size_t hosts_with_guard_pages = 4000;
 
-// KiB. Where workers compute gradients, products of matrices put blocks of 128 KiB there, and
-// compressors tiles; what is not used takes no memory.
+// In KiB. If workers compute gradients, products of matrices put blocks of 128 KiB on the stack,
+// and compressors put tiles there. Unused stack takes no memory.
 std::string stack_size(const Scenario& scenario, int otherwise) {
   return "contexts/stack-size:" + std::to_string(scenario.learns() ? 1024 : otherwise);
 }
@@ -43,9 +43,9 @@ std::string word(const char* text) {
   return text == nullptr ? "" : text;
 }
 
-// SimGrid's factor of latency or of bandwidth. Until 3.32 it is a number. Since 3.34 it is text, a
-// number or a list by message size, and asking for a number would read 0 without an error. A list
-// counts as 1.
+// SimGrid's factor of latency or of bandwidth. Until 3.32 the setting is a number. Since 3.34 it is
+// text, a number or a list by message size, and reading it as a number would give 0 without an
+// error. A list counts as 1.
 double factor(const char* key) {
 #if SIMGRID_VERSION < 33300
   return simgrid::config::get_value<double>(key);
@@ -55,8 +55,8 @@ double factor(const char* key) {
 #endif
 }
 
-// Whether SimGrid holds this value: it can be set again by whatever is loaded later. SimGrid does
-// not check the type that is asked for.
+// True if SimGrid holds this value. Anything loaded later can change a setting. SimGrid does not
+// check the type with which a setting is read.
 bool holds(const std::string& key, const std::string& value) {
   namespace config = simgrid::config;
   if (key == "network/crosstraffic")
@@ -68,7 +68,7 @@ bool holds(const std::string& key, const std::string& value) {
   return config::get_value<std::string>(key) == value;  // the model
 }
 
-// There is one per process, for as long as the process lives.
+// The only engine. There is one per process, for as long as the process lives.
 sg::Engine& engine() {
   static std::vector<std::string> command_line{"syncline", "--log=root.threshold:error"};
   static std::vector<char*> arguments{command_line[0].data(), command_line[1].data(), nullptr};
@@ -77,7 +77,8 @@ sg::Engine& engine() {
   return only;
 }
 
-// Of nodes without a host of their own: the zone with all of a node's hosts, and no others'.
+// For each node without a host of its own: the zone that has all of the node's hosts and no others.
+// A node without such a zone is left out.
 std::map<std::string, sg::NetZone*> zones_of_nodes(const std::vector<sg::Host*>& hosts) {
   std::map<std::string, std::set<sg::NetZone*>> zones_of;
   std::map<sg::NetZone*, std::set<std::string>> nodes_in;
@@ -97,9 +98,9 @@ std::map<std::string, sg::NetZone*> zones_of_nodes(const std::vector<sg::Host*>&
   return found;
 }
 
-// Gives a node that has no host of its own one called NODE-memory, on a link of that name to the
+// Adds a host NODE-memory for each node that has no host of its own, on a link of that name to the
 // router of the node's zone, so that servers do not share a worker's bus. Zones without exactly one
-// router stay as they are. Returns those hosts.
+// router stay as they are. Returns the added hosts.
 std::vector<sg::Host*> add_memory_ports(double bandwidth_Bps) {
   std::vector<sg::Host*> added;
   std::map<const void*, std::vector<simgrid::kernel::routing::NetPoint*>> routers;
@@ -129,7 +130,8 @@ std::vector<sg::Host*> add_memory_ports(double bandwidth_Bps) {
   return added;
 }
 
-// In a zone that finds no ways by itself (routing Full), the router leads to no host.
+// False if the router leads to no host, as in a zone that does not find routes by itself (routing
+// Full).
 bool reaches_its_node(const sg::Host* port) {
   for (const sg::Host* host : port->get_englobing_zone()->get_all_hosts()) {
     std::vector<sg::Link*> links;
@@ -138,7 +140,7 @@ bool reaches_its_node(const sg::Host* port) {
       continue;
     try {
       host->route_to(port, links, &latency_s);
-    } catch (const std::invalid_argument&) {  // so routing Floyd says that there is no way
+    } catch (const std::invalid_argument&) {  // routing Floyd reports a missing route like this
     }
     if (links.empty())
       return false;
@@ -146,9 +148,9 @@ bool reaches_its_node(const sg::Host* port) {
   return true;
 }
 
-// A host that goes off ends its actors, and those who wait for them would wait for ever. An
-// exception would end in SimGrid, which finds locks in use: so the process ends, and its parent
-// says why.
+// A host that goes off ends its actors, and actors that wait for them would wait forever. An
+// exception would end inside SimGrid with locks in use. So the process ends, and its parent reports
+// the reason.
 void name_hosts_that_go_off(const std::string& platform) {
   const auto stopped = [platform](const sg::Host& host) {
     if (!host.is_on() && host.get_actor_count() > 0) {
@@ -167,13 +169,13 @@ void name_hosts_that_go_off(const std::string& platform) {
 #endif
 }
 
-// SimGrid's settings by the network model and the options that replace parts of it.
+// SimGrid's settings from the network model and from the options that replace parts of it.
 std::vector<std::string> network_settings(const NetworkOptions& options) {
 #if SIMGRID_VERSION >= 33300
   if (options.network->by_size)
     refuse(
         "network = {}: SimGrid {} counts a transfer twice where both ends begin at the same time; "
-        "allowed with SimGrid 3.32",
+        "it is allowed with SimGrid 3.32",
         options.network->name, simgrid_version());
 #endif
   std::vector<std::string> settings = options.network->settings;
@@ -211,7 +213,7 @@ void check_rates(const std::vector<sg::Host*>& hosts) {
                                " has no bandwidth: allowed is more than 0");
 }
 
-// Bandwidths of links that change, without the network model's factor, by SimGrid's names.
+// Bandwidths of links that change, by SimGrid's names, without the network model's factor.
 std::map<std::string, Bandwidth> changing_links(const Profiles& profiles) {
   std::map<std::string, Bandwidth> changing;
   for (const auto& [name, bandwidth] : profiles.bandwidths)
@@ -249,13 +251,13 @@ HostFacts facts_of(const sg::Host* host) {
           .site = word(host->get_property("site"))};
 }
 
-// What SimGrid answers, of the links that ways have crossed so far.
+// SimGrid's answers about routes, and about the links that routes have crossed so far.
 struct Loaded {
   std::vector<sg::Host*> hosts;
   std::vector<sg::Link*> links;
-  std::unordered_map<const sg::Link*, int> number_of;  // of those
+  std::unordered_map<const sg::Link*, int> number_of;  // index in `links`
   std::map<std::string, Bandwidth> changing;
-  std::map<std::string, double> windows;  // by the names that the platform gives its links
+  std::map<std::string, double> windows;  // by the platform's names of links
   std::vector<LinkFactor> named;          // by bandwidth-factor
   double bandwidth_factor = 1;
 
@@ -313,7 +315,7 @@ std::shared_ptr<Platform> platform_of(const Scenario& scenario, const Profiles& 
 }
 
 std::shared_ptr<Platform> loaded_by_simgrid(const Scenario& scenario, const PlatformFile& file) {
-  engine();  // before any setting
+  engine();  // must exist before any setting
   const std::vector<std::string> settings = network_settings(scenario);
   for (const std::string& setting : settings)
     sg::Engine::set_config(setting);
@@ -323,7 +325,7 @@ std::shared_ptr<Platform> loaded_by_simgrid(const Scenario& scenario, const Plat
   load_file(scenario.platform, file.text);
   name_hosts_that_go_off(scenario.platform);
   std::vector<sg::Host*> ports;
-  if (uses_node_hosts(scenario))  // looking names up takes seconds where there are 16,384
+  if (uses_node_hosts(scenario))  // looking up the names of 16,384 nodes takes seconds
     ports = add_memory_ports(scenario.host_bandwidth_Bps);
   engine().seal_platform();
   check_settings(settings);

@@ -1,5 +1,6 @@
-// The platform of a scenario is made: SimGrid loads it into this process's one engine, or, for
-// `fidelity = analytic` and in words, arithmetic alone answers (words_network.h).
+// Makes the platform of a scenario. SimGrid loads it into the only engine of this process; or, with
+// `fidelity = analytic` and a platform in words, arithmetic answers without SimGrid
+// (words_network.h).
 #pragma once
 
 #include <memory>
@@ -12,8 +13,8 @@
 namespace syncline {
 
 // Starts the engine with the scenario's network model and loads its platform. Call it once per
-// process. SimGrid answers a bad file with an abort and a message on stderr: call it in a child
-// process (sim/sweep/process.h), which turns that into one line.
+// process. SimGrid aborts on a bad file, with a message on stderr: call it in a child process
+// (sim/sweep/process.h), which turns the message into one line.
 std::shared_ptr<const Platform> load_platform(const Scenario& scenario, const PlatformFile& file);
 
 std::string simgrid_version();

@@ -23,12 +23,12 @@ namespace {
 constexpr std::size_t most_slow_links_named = 3;
 // SimGrid keeps a table of all pairs of a zone's members; Floyd also tries all triples.
 const std::map<std::string, int> most_members{{"full", 10'000}, {"floyd", 4'000}};
-// SimGrid 3.32 loads with these, measured with platforms of 50 to 1,000 nodes in words. It looks
-// for a link by its name in one zone after another, of those that it has read.
+// Loading times of SimGrid 3.32, measured with platforms of 50 to 1,000 nodes in words. SimGrid
+// looks for a link by its name in all zones read so far, one after another.
 constexpr double seconds_per_element = 2e-6;
 constexpr double seconds_per_host = 6e-6;
 constexpr double seconds_per_zone_asked = 1.1e-7;
-constexpr double seconds_per_triple = 4e-10;  // of a zone with routing Floyd
+constexpr double seconds_per_triple = 4e-10;  // for a zone with routing Floyd
 
 template <class Value>
 std::vector<std::string> keys_of(const std::map<std::string, Value>& values) {
@@ -49,7 +49,7 @@ class Check {
       found_.text = for_simgrid(text);
     return checked();
   }
-  // Words make no link slow that they do not warn of themselves.
+  // Slow links in words have their own warnings.
   PlatformFile of_words(std::string text) {
     found_.text = std::move(text);
     read_xml_text(path_, found_.text, begun_, ended_);
@@ -69,14 +69,15 @@ class Check {
     return std::move(found_);
   }
 
-  // With blanks in the place of what is ignored, so that lines stay; and of line ends and tabs in
-  // attributes, which SimGrid would keep, so that it has other names than we do.
+  // Replaces ignored parts with blanks, so that line numbers stay; and replaces line ends and tabs
+  // in attributes with blanks, because SimGrid would keep them and have other names than this
+  // program.
   std::string for_simgrid(std::string text) {
     for (const auto& [from, to] : ignored_)
       for (std::size_t i = from; i < to; ++i)
         if (text[i] != '\n')
           text[i] = ' ';
-    for (const std::size_t i : blanks_)  // CR and LF are one blank
+    for (const std::size_t i : blanks_)  // CR and LF become one blank
       text[i] = text.compare(i, 2, "\r\n") == 0 ? '\0' : ' ';
     std::erase(text, '\0');
     return text;
@@ -91,11 +92,11 @@ class Check {
     words.resize(words.size() - more);
     if (!words.empty())
       found_.warnings.push_back(
-          fmt::format("platform: it has what takes no part in training, and is ignored: {}{}",
+          fmt::format("platform: ignored, because training does not use it: {}{}",
                       fmt::join(words, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
   }
 
-  // Whether it, or what it is in, is ignored.
+  // True if the element, or an element around it, is ignored.
   bool begins_ignored(const XmlElement& element) {
     if (element.parent == "config") {
       std::string setting = element.attribute("id");
@@ -124,7 +125,7 @@ class Check {
     return true;
   }
 
-  // Says of what is refused where it stands.
+  // Runs `act`; its errors get the place of the element.
   void see(const XmlElement& element, void (Check::*act)(const XmlElement&)) {
     try {
       (this->*act)(element);
@@ -149,7 +150,7 @@ class Check {
     if (element.parent.empty() != (element.name == "platform"))
       refuse("allowed is one <platform>, around everything else");
     check_attributes(element, rule->second);
-    count_hosts(element);  // before each of their names is kept
+    count_hosts(element);  // checked before the name of each host is kept
     found_.load_s += seconds_per_element;
     zones_ += is_zone(element.name) || element.name == "cluster" ? 1 : 0;
     if (element.name == "link_ctn")
@@ -162,7 +163,7 @@ class Check {
       ++ignored_what_["host with role = " + role];
     for (const char* of_cluster : {"host_link", "cabinet", "backbone"})
       if (element.name == of_cluster && names_.routing() != "cluster")
-        refuse("it counts only in a <zone> with routing = Cluster: allowed is there");
+        refuse("it is only allowed inside a <zone> with routing = Cluster");
     if (element.name == "trace_connect")
       profiles_.connect(element);
     if (element.name == "link")
@@ -198,13 +199,13 @@ class Check {
     const auto most = most_members.find(routing);
     if (most != most_members.end() && members_.back() > most->second)
       refuse(
-          "routing = {} of {} hosts, routers and zones: allowed are {}; Dijkstra, Cluster or a "
-          "<cluster> has more",
+          "routing = {} with {} hosts, routers and zones: allowed are {}; Dijkstra, Cluster and "
+          "<cluster> allow more",
           element.attribute("routing"), members_.back(), most->second);
     members_.pop_back();
   }
 
-  // A property of a link that limits each transfer over it.
+  // Notes a property of a link that limits each transfer over it.
   void note_window(const XmlElement& property) {
     const std::string name = property.attribute("id");
     if (name != "tcp-window" && name != "streams")
@@ -219,7 +220,7 @@ class Check {
 
   void require_host(const XmlElement& use) {
     if (!names_.names_a_host(use))
-      refuse("it names no host of this platform: allowed are those");
+      refuse("it names no host of this platform: allowed are the names of its hosts");
   }
 
   void check_attributes(const XmlElement& element, const ElementRule& rules) {
@@ -233,13 +234,13 @@ class Check {
         refuse("{} = {}: {}", name, brief(value), error.what());
       }
       if (rule->second.says == AttributeKind::profile && !value.empty() &&
-          element.name != "trace")  // which may have rows instead
+          element.name != "trace")  // a <trace> may have rows instead
         profiles_.use_file(element, name, value);
     }
     for (const auto& [name, rule] : rules)
       if (rule.needed &&
           std::ranges::count(element.attributes, name, &XmlElement::Attribute::first) == 0)
-        refuse("no {}: it has to say one", name);
+        refuse("no {}, which is required", name);
   }
 
   void check_value(const XmlElement& element, const std::string& name, const std::string& value,
@@ -268,7 +269,7 @@ class Check {
   }
 
   static void check_coordinates(const std::string& value) {
-    const std::vector<std::string> numbers = split(value, ' ');  // at each blank, as SimGrid
+    const std::vector<std::string> numbers = split(value, ' ');  // at each blank, as SimGrid does
     if (numbers.size() != 3)
       refuse("allowed are 3 numbers with a blank between them");
     for (const std::string& number : numbers)
@@ -277,7 +278,7 @@ class Check {
 
   static void check_word(const std::string& name, const std::string& value,
                          const std::vector<std::string>& words) {
-    const bool any_case = name == "routing";  // as SimGrid reads it
+    const bool any_case = name == "routing";  // as in SimGrid
     if (std::ranges::none_of(words, [&](const std::string& word) {
           return any_case ? lower(word) == lower(value) : word == value;
         }))
@@ -294,7 +295,7 @@ class Check {
       return;
     const auto speeds = static_cast<double>(split(element.attribute("speed"), ',').size());
     if (number < 0 || number >= speeds || number != static_cast<int>(number))
-      refuse("allowed are 0 to the number of its speeds less one");
+      refuse("allowed are 0 to the number of its speeds minus 1");
   }
 
   void check_bandwidth(const XmlElement& element, const std::string& name, double bandwidth_Bps) {
@@ -303,7 +304,7 @@ class Check {
     if (++slow_links_ <= most_slow_links_named)
       found_.warnings.push_back(
           fmt::format("platform: <{}> {} has {} = {} (line {}), which is less than 1 Mbit/s: is "
-                      "the unit meant?",
+                      "the unit right?",
                       element.name, brief(element.attribute("id")), name,
                       brief(element.attribute(name)), element.line));
   }
@@ -336,8 +337,8 @@ class Check {
     try {
       const TopologySize size = size_of_topology(topology, parameters);
       if (size.hosts != static_cast<double>(hosts))
-        refuse("a {} of {:.0f} hosts, but radical = {} names {}: allowed are as many", topology,
-               size.hosts, brief(element.attribute("radical")), hosts);
+        refuse("a {} of {:.0f} hosts, but radical = {} names {}: allowed is the same number",
+               topology, size.hosts, brief(element.attribute("radical")), hosts);
     } catch (const std::invalid_argument& error) {
       refuse("topo_parameters = {}: {}", brief(parameters), error.what());
     }
@@ -350,13 +351,13 @@ class Check {
   PlatformProfiles profiles_{found_};
   long long hosts_ = 0;
   double zones_ = 0;
-  std::vector<int> members_;               // of the zones that are open
-  double window_bytes_ = 0, streams_ = 0;  // of the link that is read; 0: none
+  std::vector<int> members_;               // by open zone
+  double window_bytes_ = 0, streams_ = 0;  // of the current link; 0: none
   std::size_t slow_links_ = 0;
-  int ignoring_ = 0;                                          // elements that are open
-  std::vector<std::pair<std::size_t, std::size_t>> ignored_;  // where in the text
-  std::vector<std::size_t> blanks_;                           // there, which XML reads as blanks
-  std::map<std::string, int> ignored_what_;                   // how often
+  int ignoring_ = 0;                                          // open elements that are ignored
+  std::vector<std::pair<std::size_t, std::size_t>> ignored_;  // places in the text
+  std::vector<std::size_t> blanks_;          // places in the text that XML reads as blanks
+  std::map<std::string, int> ignored_what_;  // number of times
   const std::function<void(const XmlElement&)> begun_ = [this](const XmlElement& element) {
     see(element, &Check::begin);
   };

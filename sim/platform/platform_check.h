@@ -1,5 +1,5 @@
-// Whether a platform file says something that can be simulated, and nothing else, asked before
-// SimGrid reads it: SimGrid crashes on some mistakes and takes others for something else.
+// Checks a platform file before SimGrid reads it: SimGrid crashes on some mistakes and misreads
+// others.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace syncline {
 
-constexpr double slow_Bps = 125'000;  // 1 Mbit/s: a rate below has a warning
+constexpr double slow_Bps = 125'000;  // 1 Mbit/s: lower rates cause a warning
 
-// Both throw std::runtime_error: file and line, element, and what is allowed.
+// Both throw std::runtime_error with file and line, element, and what is allowed.
 PlatformFile checked_file(const std::string& path);
 PlatformFile checked_words(const std::string& words, const std::string& text);  // in XML
 

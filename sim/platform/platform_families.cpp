@@ -25,7 +25,7 @@ const std::string one_network = "modelled: all cards of a node on the same switc
 const std::string two_sites = "modelled: some 4,500 km of fibre and its routers";
 const std::string a_line = "modelled: a provider's line of 10 Gbit/s";
 
-// What most have.
+// Adds the values that most families share.
 FamilyValues with_usual(FamilyValues own) {
   own.insert({{"oversubscription", {"1", "modelled: as many cables up from a leaf as down"}},
               {"sites", {"1", "one place"}},
@@ -38,26 +38,27 @@ FamilyValues with_usual(FamilyValues own) {
 
 const std::vector<PlatformWord>& platform_word_rows() {
   static const std::vector<PlatformWord> all{
-      {"nodes", "20", "how many nodes; 4+16: of those whose cards or GPUs differ"},
-      {"gpus", "8", "GPUs of a node; 4+6 or 16x8+4x4: of nodes that differ"},
+      {"nodes", "20", "number of nodes; 4+16: of two kinds with different cards or GPUs"},
+      {"gpus", "8", "GPUs of a node; 4+6 or 16x8+4x4: for different kinds of nodes"},
       {"cards", "8x400Gbps",
        "network cards of a node, and the rate of each, each way; GPU g uses card g x cards / gpus; "
-       "8x400Gbps+4x200Gbps: of nodes that differ"},
+       "8x400Gbps+4x200Gbps: for different kinds of nodes"},
       {"nvlink", "450GBps",
-       "a GPU's rate to those of its node, each way, by NVSwitch or a mesh; none: by PCIe"},
+       "a GPU's rate to the other GPUs of its node, each way, by NVSwitch or a mesh; none: by "
+       "PCIe"},
       {"pcie", "63GBps", "a GPU's slot, each way: the way to the card and to the node's memory"},
       {"inside-latency", "3.4us", "between two GPUs of a node"},
       {"latency", "14us", "between two GPUs of two nodes"},
       {"rails", "on",
-       "whether card i of every node is on leaf switch i, or (off) all of a node on one"},
+       "on: card i of every node is on leaf switch i; off: all cards of a node are on one"},
       {"leaf", "32", "cards on a leaf switch, below a spine; without it one level of switches"},
-      {"oversubscription", "2", "what the cards of a leaf switch have together over its way up",
-       "leaf=32"},
-      {"sites", "2", "places, each with as many nodes, or the first with one more"},
+      {"oversubscription", "2",
+       "bandwidth of all cards of a leaf switch, relative to the switch's uplink", "leaf=32"},
+      {"sites", "2", "places with equally many nodes, or one more in the first ones"},
       {"distance", "30ms", "latency that two sites add to the way between their GPUs", "sites=2"},
       {"line", "10Gbps", "a site's line to the others, each way", "sites=2"},
       {"device", "h100",
-       "which throughput rows and cost tables apply; h100+a100-80: to nodes that differ"},
+       "selects throughput rows and cost tables; h100+a100-80: for different kinds of nodes"},
       {"speed", "67Tf", "peak fp32 speed of a GPU"},
   };
   return all;

@@ -1,4 +1,4 @@
-// What a platform in words may say, and what families of clusters say without it.
+// The words of a platform in words, and the families of clusters with their values.
 #pragma once
 
 #include <map>
@@ -11,12 +11,12 @@ struct PlatformWord {
   std::string name;
   std::string example;
   std::string sentence;
-  std::string needs = {};  // what it means nothing without, as one would write it
+  std::string needs = {};  // the word without which it has no effect, as one would write it
 };
-// In the order in which a platform's comment has them.
+// In the order of the comment in a platform's XML.
 const std::vector<PlatformWord>& platform_word_rows();
 
-// A value as one would write it, and where it is from.
+// A value as one would write it, and its source.
 struct FamilyValue {
   std::string text;
   std::string source;
@@ -28,14 +28,14 @@ struct PlatformFamily {
   std::map<std::string, FamilyValue> values;  // by word
 };
 const std::vector<PlatformFamily>& platform_families();
-// Null: there is none of this name.
+// Null: there is no family of this name.
 const PlatformFamily* platform_family(const std::string& name);
 
-// Peak fp32 speed of a device, and the rate of its slot, as SimGrid writes them, and where they are
-// from. Empty text: not known.
+// Peak fp32 speed of a device, and rate of its slot, in SimGrid's notation and with their source.
+// Empty text: unknown.
 FamilyValue speed_of_device(const std::string& device);
 FamilyValue slot_of_device(const std::string& device);
-// Between two GPUs of two nodes with such cards; empty where the family's own counts.
+// Latency between two GPUs of two nodes with such cards; empty: the family's own latency applies.
 FamilyValue latency_of_cards(double card_Bps);
 
 }  // namespace syncline

@@ -27,12 +27,12 @@ PlatformFile file_of_words(const std::string& words, bool for_simgrid) {
   return file;
 }
 
-// Empty: a platform, or nothing that is known.
+// Names the kind of another tool's file; empty: a platform, or unknown.
 std::string what_it_is_instead(const std::string& path) {
   try {
     constexpr std::size_t most_bytes = 100'000'000;
     return foreign_file(text_of_file(path, most_bytes), "platform");
-  } catch (const std::runtime_error&) {  // what is wrong with it was said
+  } catch (const std::runtime_error&) {  // the error was reported before
     return {};
   }
 }

@@ -1,4 +1,4 @@
-// A platform as a scenario names it, in a file or in words, read once and before SimGrid is asked.
+// A platform that a scenario names, as a file or in words, read once before SimGrid reads it.
 #pragma once
 
 #include <optional>
@@ -12,30 +12,31 @@
 namespace syncline {
 
 struct PlatformFile {
-  std::vector<std::string> files;  // itself, and those that it names; none: it is in words
+  std::vector<std::string> files;  // the file and the files that it names; empty: words
   Profiles profiles;
-  std::optional<PlatformPlan> plan;  // of words
-  // What SimGrid is to read, where that is no file as it is: words, or a file without what is
-  // ignored. Empty: the file, or nothing.
+  std::optional<PlatformPlan> plan;  // of a platform in words
+  // The text that SimGrid reads if it is not the file itself: the XML of words, or a file without
+  // its ignored parts. Empty: SimGrid reads the file, or nothing.
   std::string text;
   long long hosts = 0;
-  // Of <config>, where a scenario may say the same (sim/platform/platform_settings.h).
+  // In <config>; must agree with the scenario (sim/platform/platform_settings.h).
   struct Setting {
     int line = 0;
     std::string name;
     std::string value;
   };
   std::vector<Setting> settings;
-  double load_s = 0;                  // of one core, that loading it takes, about
-  std::vector<std::string> warnings;  // of what is allowed, and easily not what was meant
-  // Why it is refused, in one line: file and line, element, and what is allowed. Empty: it is not.
+  double load_s = 0;                  // approximate loading time, of one core
+  std::vector<std::string> warnings;  // about allowed values that are probably mistakes
+  // Why the platform is refused, in one line: file and line, element, and what is allowed. Empty:
+  // it is accepted.
   std::string refusal;
 };
 
-// Reads the file once, or makes what the words say (sim/platform/platform_words.h): a text for
-// SimGrid, unless it is not `for_simgrid`. What is refused has no other members than `files`,
-// itself alone.
+// Reads the file once, or makes a platform from words (sim/platform/platform_words.h), with a text
+// for SimGrid unless `for_simgrid` is false. A refused platform has no other members than `files`,
+// which then has the file alone.
 PlatformFile read_platform(const std::string& platform, bool for_simgrid = true);
-PlatformFile read_platform(const Scenario& scenario);  // `analytic` has no SimGrid for words
+PlatformFile read_platform(const Scenario& scenario);  // `analytic` needs no SimGrid for words
 
 }  // namespace syncline

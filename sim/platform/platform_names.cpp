@@ -21,7 +21,7 @@ std::string quoted(const XmlElement& element, const std::string& attribute) {
   return attribute + " = " + brief(element.attribute(attribute));
 }
 
-// A cluster's links are called after its id: what a name has before "_link_".
+// A cluster's links are named after its id: the part of a name before "_link_".
 std::string cluster_of(const std::string& link) {
   const std::size_t end = link.find("_link_");
   return end == std::string::npos ? "" : link.substr(0, end);
@@ -40,13 +40,13 @@ void PlatformNames::begin(const XmlElement& element) {
     return open_new_zone(id, lower(element.attribute("routing")));
   if (kind == "cluster")
     return add_cluster(element);
-  if (open_zone() < 0)  // what cannot stand outside of zones
+  if (open_zone() < 0)  // the element cannot stand outside zones
     return;
   const bool has_coordinates = !element.attribute("coordinates").empty();
   if (kind == "cabinet")
     return add_hosts(element);
   if (kind == "peer" && zone().routing != "vivaldi")
-    refuse("it counts only in a <zone> with routing = Vivaldi: allowed is there");
+    refuse("it is only allowed inside a <zone> with routing = Vivaldi");
   if ((kind == "host" || kind == "peer") && !has_coordinates && zone().routing == "vivaldi")
     refuse("no coordinates in a <zone> with routing = Vivaldi: allowed are 3 numbers");
   if (kind == "host")
@@ -102,7 +102,7 @@ void PlatformNames::add(Kind kind, const std::string& name) {
 
 void PlatformNames::open_new_zone(const std::string& name, const std::string& routing) {
   if (open_.empty() && !zones_.empty())
-    refuse("a second zone at the top: allowed is one, which all others are in");
+    refuse("a second zone at the top: allowed is one zone that contains all others");
   add(Kind::zone, name);
   zones_.push_back({.routing = routing, .parent = open_zone()});
   open_.push_back(static_cast<int>(zones_.size()) - 1);
@@ -114,7 +114,7 @@ void PlatformNames::add_cluster(const XmlElement& element) {
   clusters_.insert(id);
   if (like_clusters_.contains(id) ||
       (!element.attribute("bb_bw").empty() && !links_.emplace(id + "_backbone", false).second))
-    refuse("a second link of the name of one of its own: allowed is one");
+    refuse("a second link of the name of one of its own links: allowed is one");
   add_hosts(element);
   const std::string topology = element.attribute("topology");
   const std::string router = element.attribute("router_id");
@@ -122,10 +122,10 @@ void PlatformNames::add_cluster(const XmlElement& element) {
     add(Kind::router, !router.empty() ? router
                                       : element.attribute("prefix") + id + "_router" +
                                             element.attribute("suffix"));
-  open_.pop_back();  // nothing is in it
+  open_.pop_back();  // nothing is inside
 }
 
-// Adds the host of a cabinet or a peer, with links that SimGrid makes.
+// Adds the host of a cabinet or a peer, and the names of the links that SimGrid makes for it.
 void PlatformNames::add_linked_host(const std::string& name) {
   for (const char* way : {"_UP", "_DOWN"})
     if (!links_.emplace("link_" + name + way, false).second)

@@ -1,5 +1,5 @@
-// Whether the names that a platform file uses are those of what it has, and no two are the same: as
-// SimGrid looks them up.
+// Checks the names in a platform file as SimGrid looks them up: every used name must exist, and no
+// name may occur twice.
 #pragma once
 
 #include <set>
@@ -12,25 +12,26 @@
 
 namespace syncline {
 
-bool is_zone(const std::string& kind);  // of an element
+bool is_zone(const std::string& kind);  // `kind`: an element's name
 
 class PlatformNames {
  public:
-  // An element begins or ends. Both throw std::invalid_argument that says what is wrong with its
-  // names.
+  // Call these when an element begins or ends. Both throw std::invalid_argument that says what is
+  // wrong with the element's names.
   void begin(const XmlElement& element);
   void end(const XmlElement& element);
 
-  // Elements that name hosts which may stand after them, and whether one's is among all so far.
+  // Elements that name hosts, because such a host may stand after the element; and whether the host
+  // of one exists so far.
   const std::vector<XmlElement>& uses_of_hosts() const { return uses_; }
   bool names_a_host(const XmlElement& use) const;
-  // Of the zone that is open, in small letters; empty: none is.
+  // Routing of the open zone, in lower case; empty: no zone is open.
   std::string routing() { return open_.empty() ? "" : zone().routing; }
 
  private:
   struct Zone {
-    std::string routing;  // in small letters
-    int parent = -1;      // of zones_
+    std::string routing;  // in lower case
+    int parent = -1;      // in zones_
     std::set<std::pair<std::string, std::string>> routes;
     std::set<std::pair<std::string, std::string>> bypasses;
   };
@@ -55,12 +56,12 @@ class PlatformNames {
   void check_link(const XmlElement& element) const;
 
   std::vector<Zone> zones_;
-  std::vector<int> open_;  // those that have begun and not ended
+  std::vector<int> open_;  // zones that have begun and not ended
   std::unordered_map<std::string, int> zone_of_name_;
   std::unordered_map<std::string, Point> points_;
-  std::unordered_map<std::string, bool> links_;  // whether it is two, NAME_UP and NAME_DOWN
+  std::unordered_map<std::string, bool> links_;  // true: two links, NAME_UP and NAME_DOWN
   std::set<std::string> clusters_;
-  std::set<std::string> like_clusters_;  // what links are called as if they were of clusters
+  std::set<std::string> like_clusters_;  // clusters to which the names of links would belong
   std::vector<XmlElement> uses_;
   int links_of_route_ = 0;
 };

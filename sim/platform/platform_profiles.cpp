@@ -37,10 +37,10 @@ std::vector<std::string> words_before_comment(const std::string& line) {
   return words;
 }
 
-// Reads rows of a time and a value; a line PERIODICITY with seconds repeats them, LOOPAFTER does so
-// many seconds after the last. They also repeat after `period_s`, if it is more than 0. Throws
-// std::runtime_error, which begins with `path` and the line, where SimGrid would go back in time,
-// stop for ever or end.
+// Reads rows of a time and a value. A line PERIODICITY with seconds repeats the rows; LOOPAFTER
+// repeats them that many seconds after the last row; `period_s`, if more than 0, repeats them too.
+// Throws std::runtime_error, which begins with `path` and the line, for profiles with which SimGrid
+// would go back in time, stop forever or end.
 Profile read_profile(const std::string& rows, const std::string& path, int first_line,
                      double period_s) {
   Profile profile;
@@ -82,7 +82,7 @@ Profile read_profile(const std::string& rows, const std::string& path, int first
   if (period_s > 0 && (period_s < least_period_s || period_s < last_s))
     refuse_at(path, first_line,
               fmt::format("a profile that repeats after {:g} s: allowed are {:g} s or more, so "
-                          "that all rows come first and the simulation gets on",
+                          "that a period contains all rows and the simulation advances",
                           period_s, std::max(least_period_s, last_s)));
   profile.times = {.shown_s = std::max({0.0, last_s, period_s}),
                    .period_s = std::max(0.0, period_s)};
@@ -107,8 +107,8 @@ void check_range(const XmlElement& element, const Profile& profile, const std::s
                   number_text(profile.most), kind);
   if (kind == "state" && element.name == "link" && profile.least < 1)
     refuse(
-        "{}is 1, because a transfer over a link that goes off would never end; a slow one is a "
-        "bandwidth_file",
+        "{}is 1, because a transfer over a link that goes off would never end; use bandwidth_file "
+        "for a slow link",
         values);
   for (const Range& range : ranges)
     if (kind == range.kind && (profile.least < range.least || profile.most > range.most))
@@ -117,7 +117,7 @@ void check_range(const XmlElement& element, const Profile& profile, const std::s
 
 }  // namespace
 
-// SimGrid would also look in the folder where the program was started, and there first.
+// SimGrid would look first in the folder where the program was started.
 Profile PlatformProfiles::read_file(const std::string& attribute, const std::string& value) {
   const std::filesystem::path folder = std::filesystem::path(found_.files.front()).parent_path();
   found_.files.push_back((folder / value).lexically_normal().string());
@@ -177,7 +177,7 @@ void PlatformProfiles::use(const XmlElement& element, const Profile& profile,
   keep(profile.times);
   if (kind == "speed") {
     found_.profiles.most_speed = std::max(found_.profiles.most_speed, profile.most);
-    Bandwidth speed(1);  // in parts of the host's own
+    Bandwidth speed(1);  // relative to the host's own speed
     speed.changes = profile.rows;
     speed.period_s = profile.times.period_s;
     found_.profiles.mean_speeds[of] = speed.mean_Bps();

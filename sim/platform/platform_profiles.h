@@ -1,4 +1,4 @@
-// The profiles that a platform's elements have, from files or from <trace> elements of its own.
+// The profiles of a platform's elements, from files or from <trace> elements.
 #pragma once
 
 #include <map>
@@ -10,28 +10,28 @@
 
 namespace syncline {
 
-// The rows of one.
+// The rows of one profile.
 struct Profile {
   Profiles times;
-  std::vector<Bandwidth::Change> rows;  // times and values, whatever they are values of
-  double least = 0;                     // of its values
+  std::vector<Bandwidth::Change> rows;  // times and values of any kind
+  double least = 0;                     // of the values
   double most = 0;
 };
 
 // Each function throws std::invalid_argument that says what is wrong and what is allowed.
 class PlatformProfiles {
  public:
-  // They are added to `found`, whose first file is the platform's own, with their files and
-  // warnings.
+  // Adds the profiles to `found`, with their files and warnings. The first file of `found` must be
+  // the platform's own.
   explicit PlatformProfiles(PlatformFile& found) : found_(found) {}
 
   // An attribute of this element names a file.
   void use_file(const XmlElement& element, const std::string& attribute, const std::string& file);
-  void add_trace(const XmlElement& trace);     // once it has ended
+  void add_trace(const XmlElement& trace);     // call it when the element has ended
   void connect(const XmlElement& connection);  // a <trace_connect>
 
  private:
-  struct Trace {  // it stands before the hosts that it is of
+  struct Trace {  // stands before the hosts that it applies to
     Profile profile;
     std::map<std::string, std::string> element_of;  // by kind
   };

@@ -19,8 +19,8 @@ const std::string host_profiles =
 const std::string numbered_hosts =
     "id=name! prefix=text! suffix=text! radical=text! speed=speed! bw=bandwidth! lat=time!";
 
-// An element's attributes, with a blank between: NAME=WHAT, where WHAT is one of Says or the words
-// that are allowed, with | between; a ! says that the attribute is needed.
+// Parses an element's attributes, separated by blanks: NAME=WHAT, where WHAT is an AttributeKind or
+// the allowed words, separated by |. A ! at the end means that the attribute is required.
 ElementRule rule_of(const std::string& attributes) {
   static const std::map<std::string, AttributeKind> kinds{
       {"text", AttributeKind::text},     {"name", AttributeKind::name},
@@ -45,7 +45,7 @@ using Names = std::vector<std::string>;
 
 struct Step {
   Names allowed;
-  std::string place;  // after one of these
+  std::string place;  // the place after one of these
 };
 
 const Names zones{"zone", "AS", "cluster", "peer"};
@@ -55,8 +55,8 @@ const Names links{"link", "backbone", "cabinet"};
 const Names routes{"route", "bypassRoute"};
 const Names traces{"trace", "trace_connect"};
 
-// By place, which is an element's name at its beginning. A zone has zones or hosts in it, not both.
-// In an <AS>, the old word, SimGrid also takes what comes first for a sign of which.
+// By place, which begins as the element's name. A zone contains zones or hosts, not both. In an
+// <AS>, the old word, the first element also tells SimGrid which of the two it contains.
 const std::map<std::string, std::vector<Step>> steps{
     {"platform", {{{"zone", "AS", "cluster"}, "platform"}, {traces, "platform"}}},
     {"zone",
@@ -113,7 +113,7 @@ const std::map<std::string, ElementRule>& platform_rules() {
       {"bypassASroute", rule_of(bypass + gateways)},
       {"link_ctn", rule_of("id=name! direction=UP|DOWN|NONE")},
       {"trace", rule_of("id=name! file=profile periodicity=number!")},
-      // SimGrid's links are closed by the time it connects traces.
+      // SimGrid has closed its links when it connects traces.
       {"trace_connect", rule_of("kind=HOST_AVAIL|SPEED trace=name! element=name!")},
   };
   return rules;
@@ -131,7 +131,7 @@ std::string why_not(const std::string& element) {
       {"actor", "a platform starts no programs"},
       {"process", "a platform starts no programs"},
       {"argument", "a platform starts no programs"},
-      {"include", "a platform is one file: allowed is the text of the other in its place"},
+      {"include", "a platform is one file: allowed is the text of the other file in its place"},
       {"random", "SimGrid ignores it"},
   };
   const auto reason = reasons.find(element);

@@ -1,4 +1,4 @@
-// A platform file may have these elements, in this order, and their attributes may say this.
+// The elements of a platform file, their order, and the values of their attributes.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ enum class AttributeKind { text, name, speed, bandwidth, time, cores, number, wo
 struct AttributeRule {
   AttributeKind says = AttributeKind::text;
   bool needed = false;
-  std::vector<std::string> words;  // where it says one of some
+  std::vector<std::string> words;  // the allowed words, for AttributeKind::words
 };
 
 using ElementRule = std::map<std::string, AttributeRule>;
@@ -22,26 +22,27 @@ using ElementRule = std::map<std::string, AttributeRule>;
 // By the element's name.
 const std::map<std::string, ElementRule>& platform_rules();
 
-// What others' platforms have, and simulating training does not need: disks, and what SimGrid has
-// no more.
+// True for elements in other tools' platforms that the simulation of training does not need: disks,
+// and elements that SimGrid no longer has.
 bool takes_no_part(const XmlElement& element);
 
-// Why an element that SimGrid knows is not allowed; empty if it is unknown.
+// Why an element that SimGrid knows is not allowed; empty if the element is unknown.
 std::string why_not(const std::string& element);
 
-// An element may stand in some others, after some: this is what every version of SimGrid reads of
-// its document type.
+// Checks which elements may stand in others, and after which: the part of its document type that
+// every version of SimGrid reads.
 class PlatformOrder {
  public:
-  // An element begins. Throws std::invalid_argument that says why it cannot stand here.
+  // Call it when an element begins. Throws std::invalid_argument that says why the element cannot
+  // stand here.
   void begin(const XmlElement& element);
   void end() { open_.pop_back(); }
 
  private:
   struct Open {
     std::string name;
-    std::string place;  // in it: decides what may follow
-    std::string last;   // child
+    std::string place;  // decides which elements may follow in it
+    std::string last;   // its last child
   };
   std::vector<Open> open_;
 };

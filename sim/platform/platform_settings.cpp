@@ -19,7 +19,7 @@ const std::string of_network = "network/";
 const std::string sets_nothing =
     "a platform describes hosts and links and sets nothing; allowed are options of the scenario";
 
-// These do the same as a scenario's option.
+// Settings with the same effect as an option of a scenario.
 const std::map<std::string, std::string> same_options{
     {"network/bandwidth-factor", "bandwidth-factor"},
     {"network/latency-factor", "latency-factor"},
@@ -40,12 +40,12 @@ bool is_same(const std::string& setting, const std::string& value, const std::st
   const auto other = number(own);
   if (!one || !other)
     return trimmed(value) == own;
-  if (setting == "network/TCP-gamma" && *other <= 0)  // no window: so do huge ones
+  if (setting == "network/TCP-gamma" && *other <= 0)  // no window, like a huge window
     return *one <= 0 || *one >= 1e15;
   return std::abs(*one - *other) <= 1e-9 * std::abs(*other);
 }
 
-// What the scenario says of it; empty: its network has no such value.
+// The scenario's value of a setting; empty: its network has no such value.
 std::string own_value(const Scenario& scenario, const std::string& setting) {
   if (setting == "network/bandwidth-factor" && scenario.bandwidth_factor)
     return number_text(*scenario.bandwidth_factor);

@@ -1,5 +1,5 @@
-// SimGrid's settings in the <config> of a platform file. A platform of ours sets nothing; one of
-// others may say what the scenario says anyway.
+// SimGrid's settings in the <config> of a platform file. Our platforms set nothing; other tools'
+// platforms may repeat what the scenario sets anyway.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace syncline {
 
-// Whether it changes no figure: what is written where, how SimGrid's own programs run, and what MPI
-// takes of its processes' time.
+// True if a setting changes no figure: output, running SimGrid's own programs, and the time that
+// MPI processes take.
 bool changes_nothing(const std::string& setting);
-// Whether a scenario says what it is, by its network and its factors.
+// True if a scenario determines this setting, by its network and its factors.
 bool is_of_network(const std::string& setting);
-// Why a setting that is neither is not allowed.
+// Why any other setting is not allowed.
 std::string why_not_set(const std::string& setting);
 
-// Throws std::runtime_error with file and line where the platform sets another network than the
+// Throws std::runtime_error with file and line if the platform sets another network than the
 // scenario's.
 void check_platform_settings(const Scenario& scenario, const PlatformFile& platform);
 

@@ -29,7 +29,7 @@ std::string rate(double Bps) {
   return fmt::format("{:.12g}GBps", Bps / 1e9);
 }
 
-// A node: its GPUs, its memory, and a router on the way out.
+// The zone of a node: its GPUs, its memory, and a router on the way out.
 std::string node_zone(const PlatformPlan& plan, int number, const std::string& site) {
   const std::string node = fmt::format("node{}", number);
   const int gpus = plan.gpus[static_cast<std::size_t>(number)];
@@ -70,7 +70,7 @@ std::string node_zone(const PlatformPlan& plan, int number, const std::string& s
       ways);
 }
 
-// A zone of a star: its XML, its router, and the link to the middle.
+// A zone in a star: its XML, its router, and the link to the middle.
 struct Arm {
   std::string zone, xml, router, link, link_xml;
 };
@@ -90,7 +90,7 @@ std::string star(const std::string& name, const std::string& middle, const std::
   return xml + "</zone>\n";
 }
 
-// Nodes on one switch: those from `first` to before `last`.
+// Nodes on one switch: from `first` to before `last`.
 std::string nodes_on_a_switch(const PlatformPlan& plan, const std::string& name,
                               const std::string& middle, int first, int last,
                               const std::string& site) {
@@ -151,8 +151,8 @@ std::string comment(const PlatformPlan& plan) {
                         value->second.source);
   }
   text +=
-      "\n  Rates are each way, and nominal: what a program gets of a network is less.\n"
-      "  Inside of a node GPUs meet without blocking, and their bytes cross no card.\n"
+      "\n  Rates are each way, and nominal: a program gets less from a network.\n"
+      "  Inside a node GPUs communicate without blocking, and their bytes cross no card.\n"
       "  Servers on a node are in its memory: 48 GB/s each way for each card, over all cards.\n";
   const int most_cards =
       std::ranges::max_element(plan.cards, {}, &PlatformPlan::Cards::count)->count;

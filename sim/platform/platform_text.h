@@ -7,7 +7,7 @@
 
 namespace syncline {
 
-// With a comment that says where each number is from. SimGrid reads of it what the words say.
+// Has a comment with the source of each number. SimGrid reads from this text what the words say.
 std::string platform_text(const PlatformPlan& plan);
 
 }  // namespace syncline

@@ -13,7 +13,7 @@
 namespace syncline {
 namespace {
 
-// Below, a computation of a microsecond is less than SimGrid's smallest amount.
+// Below this, the work of a microsecond is less than SimGrid's smallest amount.
 constexpr double least_flops = 1;
 constexpr double most_flops = 1e24;
 constexpr double least_Bps = 1;
@@ -57,7 +57,7 @@ struct Quantity {
   std::string unit;
 };
 
-// strtod would also read nan, inf, and numbers in hexadecimal.
+// Stricter than strtod alone, which would also read nan, inf and hexadecimal numbers.
 bool split_number(const std::string& text, Quantity& quantity) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || text.find_first_of("0123456789+-.", first) != first)
@@ -84,7 +84,7 @@ double with_unit(const std::string& text, const Units& units, double least, doub
   refuse(allowed);
 }
 
-// Doubles, so that no product overflows.
+// Returns doubles, so that no product overflows.
 std::vector<double> numbers_of(const std::string& text) {
   std::vector<double> numbers;
   for (const std::string& part : split(text, ','))
@@ -113,7 +113,7 @@ TopologySize fat_tree(const std::vector<std::string>& parts) {
   if (down.size() != levels || up.size() != levels || links.size() != levels)
     throw std::out_of_range("levels");
   TopologySize sizes{product(down, 0, levels), 0};
-  for (std::size_t level = 0; level < levels; ++level)  // of each child of this level to parents
+  for (std::size_t level = 0; level < levels; ++level)  // links from children to parents
     sizes.links += product(up, 0, level + 1) * product(down, level, levels) * links[level];
   return sizes;
 }
@@ -130,7 +130,7 @@ TopologySize dragonfly(const std::vector<std::string>& parts) {
   const double blades = pairs[2][0];
   const double routers = groups * chassis * blades;
   const double hosts = routers * static_cast<double>(whole_number(parts.at(3), 1, most_hosts));
-  // SimGrid's routes to group n leave from blade n, whether there is one or not.
+  // In SimGrid, routes to group n leave from blade n, even if there is no such blade.
   if (groups > blades)
     throw std::domain_error(fmt::format(
         "a dragonfly of {:.0f} groups and {:.0f} blades: allowed are at most as many groups as "
@@ -240,7 +240,7 @@ TopologySize size_of_topology(const std::string& topology, const std::string& pa
   }
   const auto check = [](double number, long long most, const char* what) {
     if (number > static_cast<double>(most))
-      refuse("these are {} {}: allowed are {}",
+      refuse("the topology has {} {}: allowed are {}",
              number < 1e15 ? fmt::format("{}", static_cast<long long>(number)) : "more than 1e15",
              what, most);
   };

@@ -1,5 +1,5 @@
-// The words and numbers in a platform's attributes, read as strictly as a user would, not as
-// SimGrid, which takes 1.5 cores for one and 1,5Gf for 1 flop/s.
+// Reads the words and numbers in a platform's attributes strictly. SimGrid would read 1.5 cores as
+// one core, and 1,5Gf as 1 flop/s.
 #pragma once
 
 #include <string>
@@ -9,32 +9,31 @@
 namespace syncline {
 
 // Each throws std::invalid_argument that says what is allowed. A single value may lack its unit, as
-// for SimGrid: then it counts flop/s, bytes/s and seconds.
+// in SimGrid; the unit is then flop/s, bytes/s or seconds.
 double speed_flops(const std::string& text);  // the first of several, separated by commas
-// That of this state; the others may be less than 1 flop/s.
+// The speed in this state; other states' speeds may be less than 1 flop/s.
 double speed_in_state_flops(const std::string& text, int state);
 double bandwidth_Bps(const std::string& text);
 double time_s(const std::string& text);
-// A whole number.
 long long whole_number(const std::string& text, long long least, long long most);
-// A number without a unit.
+// Reads a number without a unit.
 double plain_number(const std::string& text);
 
-// More hosts are not built. A flat cluster of as many takes SimGrid's readers 3 GB.
+// Limit of hosts. SimGrid's readers need 3 GB for a flat cluster of this size.
 constexpr long long most_hosts = 1'000'000;
 constexpr long long most_links = 4'000'000;
 
-// A radical such as 0-7,12 makes so many hosts.
+// Number of hosts that a radical such as 0-7,12 makes.
 long long hosts_of_radical(const std::string& radical);
-// The hosts have the numbers from the first to the last of each pair.
+// The first and the last number of each range of hosts in a radical.
 std::vector<std::pair<long long, long long>> numbers_of_radical(const std::string& radical);
 
 struct TopologySize {
   double hosts = 0;
   double links = 0;
 };
-// The size that topo_parameters give a TORUS, FAT_TREE or DRAGONFLY. Throws as above for more than
-// most_hosts or most_links.
+// The size that topo_parameters give a TORUS, FAT_TREE or DRAGONFLY. Throws as above if there are
+// more than most_hosts or most_links.
 TopologySize size_of_topology(const std::string& topology, const std::string& parameters);
 
 }  // namespace syncline

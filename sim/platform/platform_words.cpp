@@ -16,7 +16,8 @@ namespace {
 constexpr long long most_nodes = 1 << 20;
 constexpr long long most_gpus = 1 << 20;
 constexpr long long most_gpus_of_a_node = 128;
-// A node is a zone, and SimGrid looks each name up in one zone after another: so many take seconds.
+// A node is a zone, and SimGrid looks each name up in one zone after another. This many take
+// seconds.
 constexpr long long most_zones = 1000;
 constexpr long long most_ways_inside = 500'000;  // each is a line of XML
 constexpr long long most_sites = 64;
@@ -35,7 +36,7 @@ std::string example_of_word(const std::string& word) {
   return std::ranges::find(platform_word_rows(), word, &PlatformWord::name)->example;
 }
 
-// Runs `read`; its message gets the word and what it says.
+// Calls `read` with the value of a word. Adds the word and its value to an error message.
 template <class Read>
 auto of_word(const PlatformPlan& plan, const std::string& word, Read read) {
   const std::string& text = plan.text(word);
@@ -46,7 +47,7 @@ auto of_word(const PlatformPlan& plan, const std::string& word, Read read) {
   }
 }
 
-// As in XML, but a number alone has no meaning here.
+// Reads a quantity as in XML, except that a number without a unit is an error.
 template <class Read>
 double with_its_unit(const std::string& text, Read read, const char* example) {
   const double value = read(text);
@@ -63,7 +64,7 @@ double seconds_of(const std::string& text) {
   return with_its_unit(text, time_s, "14us or 30ms");
 }
 
-// COUNTxWHAT, or WHAT, of which there is one.
+// Splits COUNTxWHAT. WHAT alone means a count of 1.
 std::pair<long long, std::string> counted(const std::string& text, long long most) {
   const std::size_t times = text.find('x');
   if (times == std::string::npos)
@@ -85,17 +86,17 @@ void read_values(PlatformPlan& plan) {
     const std::string value =
         equals == std::string::npos ? "" : trimmed(parts[i].substr(equals + 1));
     if (value.empty())
-      refuse("{} says nothing: allowed is {}=VALUE, such as {}={}", word, word, word,
+      refuse("{} has no value: allowed is {}=VALUE, such as {}={}", word, word, word,
              example_of_word(word));
     if (!given.insert(word).second)
-      refuse("{} stands twice: allowed is once", word);
+      refuse("{} is given twice: allowed is once", word);
     plan.values[word] = {value, as_said};
   }
   if (given.contains("device") && !given.contains("speed"))
     plan.values.erase("speed");
 }
 
-// So many nodes of each kind.
+// The number of nodes of each kind.
 using Kinds = std::vector<long long>;
 
 long long sum_of(const Kinds& kinds) {
@@ -112,7 +113,8 @@ Kinds kinds_of_nodes(const std::string& text) {
   return kinds;
 }
 
-// Those of each node, as `gpus` says: of each kind that `nodes` names, or with counts of its own.
+// The GPUs of each node, by the value of `gpus`: one number for each kind in `nodes`, or with
+// counts of its own, which then set the kinds.
 std::vector<int> gpus_of_nodes(const std::string& text, Kinds& kinds) {
   const std::vector<std::string> words = split(text, '+');
   const bool has_counts =
@@ -134,15 +136,15 @@ std::vector<int> gpus_of_nodes(const std::string& text, Kinds& kinds) {
   return gpus;
 }
 
-// Returns how many nodes of each kind there are.
+// Reads `nodes` and `gpus`; returns the number of nodes of each kind.
 Kinds read_nodes(PlatformPlan& plan) {
   Kinds kinds = of_word(plan, "nodes", kinds_of_nodes);
   const long long said = sum_of(kinds);
   plan.gpus =
       of_word(plan, "gpus", [&](const std::string& text) { return gpus_of_nodes(text, kinds); });
   if (plan.nodes() != said && plan.values.at("nodes").source == as_said)
-    refuse("nodes = {}: gpus = {} names {}; allowed are as many, or none", plan.text("nodes"),
-           plan.text("gpus"), plan.nodes());
+    refuse("nodes = {}: gpus = {} names {} nodes; allowed is the same number, or no word nodes",
+           plan.text("nodes"), plan.text("gpus"), plan.nodes());
   if (plan.nodes() != said)
     plan.values["nodes"] = {std::to_string(plan.nodes()), "as gpus says"};
   if (plan.gpu_count() > most_gpus)
@@ -151,15 +153,16 @@ Kinds read_nodes(PlatformPlan& plan) {
   return kinds;
 }
 
-// What a text with + says of each kind of nodes; one without says it of all.
+// Splits a text with + into its values for the kinds of nodes. A text without + applies to all
+// kinds.
 std::vector<std::string> by_kind(const std::string& text, const Kinds& kinds) {
   std::vector<std::string> words = split(text, '+');
   if (words.size() == 1)
     words.resize(kinds.size(), std::string(words.front()));
   if (words.size() != kinds.size())
     refuse(
-        "{} kinds of nodes, where nodes and gpus name {}: allowed is with as many, such as "
-        "nodes=4+16",
+        "{} kinds of nodes, but nodes and gpus name {}: allowed is the same number of kinds, such "
+        "as nodes=4+16",
         words.size(), kinds.size());
   return words;
 }
@@ -192,7 +195,7 @@ void read_cards(PlatformPlan& plan, const Kinds& kinds) {
   if (by_pcie && plan.network_s < plan.inside_s)
     refuse(
         "latency = {}: the way to the card is over PCIe, whose inside-latency is {}; allowed is "
-        "at least that",
+        "this or more",
         plan.text("latency"), plan.text("inside-latency"));
 }
 
@@ -211,8 +214,8 @@ void read_switches(PlatformPlan& plan) {
   if (!plan.values.contains("leaf")) {
     if (plan.values.at("oversubscription").source == as_said)
       refuse(
-          "oversubscription = {}: it is of two levels of switches; allowed is with leaf, the "
-          "cards on a leaf switch, such as leaf=32",
+          "oversubscription = {}: it needs two levels of switches; allowed with leaf, the cards on "
+          "a leaf switch, such as leaf=32",
           plan.text("oversubscription"));
     return;
   }
@@ -220,7 +223,7 @@ void read_switches(PlatformPlan& plan) {
   if (std::ranges::any_of(plan.cards, [&](const PlatformPlan::Cards& cards) {
         return cards.count != own.count || cards.Bps != own.Bps;
       }))
-    refuse("leaf = {}: it is of nodes with the same cards; allowed is without cards that differ",
+    refuse("leaf = {}: it needs nodes with the same cards; allowed is one kind of cards",
            plan.text("leaf"));
   const long long leaf = of_word(plan, "leaf", [&](const std::string& text) {
     const long long cards = whole_number(text, 1, 100'000);
@@ -241,11 +244,12 @@ void read_sites(PlatformPlan& plan) {
   of_word(plan, "line", rate_Bps);
   for (const std::string word : {"distance", "line"})
     if (plan.sites == 1 && plan.values.at(word).source == as_said)
-      refuse("{} = {}: it is between sites, and there is one; allowed is with sites=2 or more",
-             word, brief(plan.text(word)));
+      refuse(
+          "{} = {}: it applies between sites, but there is one site; allowed with sites=2 or more",
+          word, brief(plan.text(word)));
 }
 
-// What these have, joined by +, and where that is from.
+// The values of these devices, joined by +, and their sources.
 template <class ValueOf>
 FamilyValue of_devices(const std::vector<std::string>& devices, ValueOf value_of) {
   FamilyValue all;
@@ -271,9 +275,8 @@ void read_devices_of(PlatformPlan& plan, const Kinds& kinds) {
     plan.values["speed"] = of_devices(named, [](const std::string& one) {
       const FamilyValue speed = speed_of_device(one);
       if (speed.text.empty())
-        refuse(
-            "device = {}: its speed is not known here; allowed is with speed, such as speed=67Tf",
-            one);
+        refuse("device = {}: its speed is not known here; allowed with speed, such as speed=67Tf",
+               one);
       return speed;
     });
   else
@@ -323,7 +326,7 @@ std::vector<std::string> slow_words(const PlatformPlan& plan, double least_Bps) 
   std::erase_if(rates, [&](const auto& rate) { return rate.second >= least_Bps; });
   std::vector<std::string> warnings;
   for (const auto& [word, Bps] : rates)
-    warnings.push_back(fmt::format("platform: {} = {} is less than 1 Mbit/s: is the unit meant?",
+    warnings.push_back(fmt::format("platform: {} = {} is less than 1 Mbit/s: is the unit right?",
                                    word, brief(plan.text(word))));
   return warnings;
 }

@@ -1,4 +1,5 @@
-// A platform in words, such as dgx:nodes=20:cards=8x200Gbps: a family and what differs from it.
+// A platform in words, such as dgx:nodes=20:cards=8x200Gbps: a family and the values that differ
+// from it.
 #pragma once
 
 #include <map>
@@ -9,13 +10,14 @@
 
 namespace syncline {
 
-// Of a node's memory, for each card: both are on a switch of PCIe below the processors.
+// Bandwidth of a node's memory for each network card: both are on a PCIe switch below the
+// processors.
 constexpr double memory_port_Bps = 48e9;
 
 struct PlatformPlan {
   std::string words;  // as written
   const PlatformFamily* family = nullptr;
-  std::map<std::string, FamilyValue> values;  // of words, given or the family's
+  std::map<std::string, FamilyValue> values;  // by word, given or the family's
   std::vector<int> gpus;                      // of each node
   struct Cards {
     int count = 1;
@@ -29,28 +31,28 @@ struct PlatformPlan {
   bool nvlink = false;
   double inside_s = 0, network_s = 0;
   int nodes_per_leaf = 0;  // 0: one level of switches
-  double uplink_Bps = 0;   // of that many nodes
+  double uplink_Bps = 0;   // of all these nodes together
   int sites = 1;
   double distance_s = 0;
 
   int gpu_count() const;
   int nodes() const { return static_cast<int>(gpus.size()); }
   int nodes_at(int site) const { return nodes() / sites + (site < nodes() % sites ? 1 : 0); }
-  // Latency of a network card: half of what is between nodes beyond their buses.
+  // Latency of a network card: half of the latency between nodes, without their buses.
   double card_s() const { return (network_s - (nvlink ? 0 : inside_s)) / 2; }
   const std::string& text(const std::string& word) const { return values.at(word).text; }
 };
 
-// Whether this is no file but words: it begins with the name of a family.
+// True if this is a platform in words, not a file: it begins with the name of a family.
 bool is_platform_words(const std::string& platform);
 
-// Throws std::invalid_argument: what is wrong, and what is allowed.
+// Throws std::invalid_argument that says what is wrong and what is allowed.
 PlatformPlan platform_plan(const std::string& words);
 
-// A warning for each word whose rate is less than this.
+// A warning for each word with a lower rate than this.
 std::vector<std::string> slow_words(const PlatformPlan& plan, double least_Bps);
 
-// Throws std::invalid_argument: more than SimGrid loads in reasonable time.
+// Throws std::invalid_argument if the platform has more than SimGrid loads in reasonable time.
 void require_for_simgrid(const PlatformPlan& plan);
 
 }  // namespace syncline

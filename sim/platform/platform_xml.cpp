@@ -13,7 +13,7 @@
 namespace syncline {
 namespace {
 
-// Reading so much takes seconds and less than 1 GB, whatever it says.
+// Reading a file of this size takes seconds and less than 1 GB, whatever its contents are.
 constexpr std::size_t most_file_bytes = 100'000'000;
 constexpr std::size_t most_attribute_bytes = 100'000;
 // Zones are about as deep as a machine has levels. SimGrid looks names up in every level.
@@ -32,10 +32,10 @@ struct Reading {
   const std::function<void(const XmlElement&)>& begun;
   const std::function<void(const XmlElement&)>& ended;
   std::vector<XmlElement> open;
-  std::size_t blank_bytes = 0;  // before a declaration, which the parser does not get to see
+  std::size_t blank_bytes = 0;  // before a declaration; the parser does not see them
   int blank_lines = 0;
   bool has_doctype = false;
-  bool ascii_only = false;  // SimGrid takes other encodings' bytes as they are
+  bool ascii_only = false;  // SimGrid passes on the bytes of other encodings unchanged
   std::exception_ptr problem;
 
   int line() const { return blank_lines + static_cast<int>(XML_GetCurrentLineNumber(parser)); }
@@ -45,7 +45,7 @@ struct Reading {
   [[noreturn]] void fail(const std::string& what) const { refuse_at(path, line(), what); }
 };
 
-// Where line ends and tabs are in the attributes of the element that begins there.
+// Places of line ends and tabs in the attributes of the element that begins at reading.at().
 std::vector<std::size_t> blanks_in_attributes(const Reading& reading) {
   std::vector<std::size_t> found;
   char quote = '\0';
@@ -63,7 +63,7 @@ std::vector<std::size_t> blanks_in_attributes(const Reading& reading) {
   return found;
 }
 
-// Exceptions must not pass through the parser, which is C.
+// Catches exceptions, which must not pass through the parser, because the parser is C.
 template <class Act>
 void guarded(void* data, Act act) {
   Reading& reading = *static_cast<Reading*>(data);
@@ -100,8 +100,8 @@ void begin(void* data, const XML_Char* name, const XML_Char** attributes) {
       element.attributes.emplace_back(attributes[0], value);
     }
     if (reading.open.size() >= most_nested)
-      reading.fail(fmt::format("<{}> is in {} others: allowed are {}", brief(element.name),
-                               reading.open.size(), most_nested - 1));
+      reading.fail(fmt::format("<{}> is inside {} other elements: allowed are {}",
+                               brief(element.name), reading.open.size(), most_nested - 1));
     reading.open.push_back(std::move(element));
     reading.begun(reading.open.back());
   });
@@ -122,7 +122,7 @@ void add_text(void* data, const XML_Char* text, int length) {
   });
 }
 
-// SimGrid's parser knows a version and an encoding, with nothing behind them.
+// SimGrid's parser accepts a version and an encoding with nothing after them.
 [[noreturn]] void refuse_declaration(const std::string& path) {
   throw std::runtime_error(path +
                            ":1: the declaration <?xml ...?>: allowed is <?xml version=\"1.0\"?>");
@@ -130,7 +130,7 @@ void add_text(void* data, const XML_Char* text, int length) {
 
 void see_declaration(void* data, const XML_Char*, const XML_Char* encoding, int standalone) {
   guarded(data, [&](Reading& reading) {
-    if (standalone != -1)  // it is said
+    if (standalone != -1)  // the file has `standalone`
       refuse_declaration(reading.path);
     std::string name = encoding == nullptr ? "UTF-8" : encoding;
     std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
@@ -162,7 +162,7 @@ void see_cdata(void* data) {
   });
 }
 
-// SimGrid cannot read some beginnings before the first element, or reads them as something else.
+// Refuses beginnings before the first element that SimGrid cannot read, or misreads.
 void check_beginning(const Reading& reading, const std::string& text) {
   if (text.starts_with("\xEF") || text.starts_with("\xFE") || text.starts_with("\xFF") ||
       text.substr(0, 2).find('\0') != std::string::npos)
@@ -203,7 +203,7 @@ void read_xml_text(const std::string& name, const std::string& text,
   check_beginning(reading, text);
   if (const std::size_t begin = text.find_first_not_of(xml_blanks);
       begin != std::string::npos && text.compare(begin, 5, "<?xml") == 0) {
-    reading.blank_bytes = begin;  // others' files have them, and SimGrid reads on
+    reading.blank_bytes = begin;  // in some other tools' files, and accepted by SimGrid
     reading.blank_lines = static_cast<int>(
         std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
   }
@@ -222,7 +222,7 @@ void read_xml_text(const std::string& name, const std::string& text,
   const XML_Error error = XML_GetErrorCode(parser.get());
   const std::size_t at = reading.at();
   std::string what =
-      error == XML_ERROR_DUPLICATE_ATTRIBUTE ? "an attribute stands twice" : XML_ErrorString(error);
+      error == XML_ERROR_DUPLICATE_ATTRIBUTE ? "an attribute occurs twice" : XML_ErrorString(error);
   if (error == XML_ERROR_INVALID_TOKEN && at < text.size()) {
     const std::string found = printable(text.substr(at, 1));
     what = "the character " + found + " is not allowed here";

@@ -1,4 +1,4 @@
-// The XML text of a platform, read by a parser that tells what is wrong with it, before SimGrid's.
+// Reads the XML text of a platform before SimGrid does, with a parser that says what is wrong.
 #pragma once
 
 #include <functional>
@@ -9,29 +9,28 @@
 namespace syncline {
 
 struct XmlElement {
-  using Attribute = std::pair<std::string, std::string>;  // its name, and what it says
+  using Attribute = std::pair<std::string, std::string>;  // name and value
 
   std::string name;
   int line = 0;
-  std::string parent;  // the name of the element that it is in; empty for the first
+  std::string parent;  // the name of the element around it; empty for the first
   std::vector<Attribute> attributes;
   std::string text;  // of itself, once it has ended
-  // Where it begins in the text, and where it is over, once it has ended.
+  // Where the element begins in the text and, once it has ended, where it ends.
   std::size_t from = 0, to = 0;
-  // There, line ends and tabs in attributes, which XML reads as blanks.
+  // Places of line ends and tabs in its attributes, which XML reads as blanks.
   std::vector<std::size_t> blanks = {};
 
-  // Empty if there is none.
+  // Empty if the attribute is absent.
   std::string attribute(const std::string& wanted) const;
 };
 
-// Calls `begun` and `ended` for each element, in the file's order. Throws std::runtime_error of one
-// line, which begins with path and line, where the file is no XML of the kind that SimGrid reads;
-// what the two throw comes through.
-// Returns the text.
+// Calls `begun` and `ended` for each element, in the file's order. Returns the text. Throws
+// std::runtime_error with one line, which begins with path and line, if the file is not XML of the
+// kind that SimGrid reads; passes on the exceptions of the two functions.
 std::string read_xml(const std::string& path, const std::function<void(const XmlElement&)>& begun,
                      const std::function<void(const XmlElement&)>& ended);
-// The same of this text; `name` is for messages.
+// The same for this text; `name` is for messages.
 void read_xml_text(const std::string& name, const std::string& text,
                    const std::function<void(const XmlElement&)>& begun,
                    const std::function<void(const XmlElement&)>& ended);

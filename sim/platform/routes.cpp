@@ -21,7 +21,7 @@ Route Routes::between(int from, int to) {
   LinkPath path;
   try {
     path = platform_->path(hosts_[index(from)], hosts_[index(to)]);
-  } catch (const std::exception&) {  // so some of SimGrid's zones say that there is no way
+  } catch (const std::exception&) {  // some zones of SimGrid report a missing route like this
     path.links.clear();
   }
   if (path.links.empty())

@@ -1,5 +1,5 @@
-// A platform: its hosts, the links between them, and how one host reaches another. Who made it,
-// SimGrid or arithmetic (platform.h), makes no difference here.
+// A platform: its hosts, the links between them, and the routes between hosts. Both SimGrid and
+// arithmetic can provide it (platform.h).
 #pragma once
 
 #include <cstdint>
@@ -19,63 +19,63 @@ namespace syncline {
 struct PlatformLink {
   std::string name;
   Bandwidth bandwidth;    // with the network model's factor
-  bool is_named = false;  // by a pattern of bandwidth-factor
-  bool fatpipe = false;   // it limits each flow by itself
-  // Bytes that one transfer may have on their way, by the link's TCP window.
+  bool is_named = false;  // a pattern of bandwidth-factor matches it
+  bool fatpipe = false;   // limits each flow by itself
+  // Bytes that one transfer may have in flight, by the link's TCP window.
   double window_bytes = std::numeric_limits<double>::infinity();
 };
 
-// From one host to another: links in their order, by their numbers. No links, or an exception of
-// SimGrid's: there is no way.
+// Numbers of the links from one host to another, in order. No links, or an exception from SimGrid:
+// there is no route.
 struct LinkPath {
   std::vector<int> links;
   double latency_s = 0;  // without the network model's factor
 };
 
 struct Platform {
-  std::string name;  // as it was given
+  std::string name;  // the scenario's name of the platform
   std::vector<HostFacts> hosts;
-  std::unordered_map<std::string, int> place_of;   // of each host there, by its name
-  std::function<LinkPath(int from, int to)> path;  // of two hosts, which are not the same
+  std::unordered_map<std::string, int> place_of;   // by the host's name
+  std::function<LinkPath(int from, int to)> path;  // between two different hosts
   std::function<PlatformLink(int link)> link;
   std::function<double(int link)> link_latency_s;  // now, without the network model's factor
-  double latency_factor = 1;                       // of every route
+  double latency_factor = 1;                       // for every route
   bool latencies_change = false;                   // by profiles
   bool have_windows = false;
 };
 
 struct Route {
   double latency_s = 0;  // with the network model's factor
-  // Its TCP windows leave so much to each flow by itself: the least of its links, over the seconds
-  // there and back.
+  // The bandwidth that its TCP windows leave to each flow by itself: the smallest window on its
+  // links, over the seconds there and back.
   double window_Bps = std::numeric_limits<double>::infinity();
-  // They and its FATPIPE links do, however many flows there are.
+  // The same with its FATPIPE links: a limit for each flow, however many flows there are.
   double flow_Bps = std::numeric_limits<double>::infinity();
   std::vector<int> links;     // that flows share: indices into Routes::links(); none within a host
-  std::vector<int> fatpipes;  // the others, likewise
+  std::vector<int> fatpipes;  // likewise, of FATPIPE links
 };
 
-// Between ranks. The platform must live as long.
+// Routes between ranks. Refers to the platform, which must outlive it.
 class Routes {
  public:
   Routes(const Platform& platform, const std::vector<std::string>& rank_hosts);
-  // From one rank's host to another's.
+  // The route from one rank's host to another's.
   Route between(int from, int to);
-  // Latency of that route now, with the network model's factor: latency profiles change it.
+  // Latency of that route now, with the network model's factor. Latency profiles change it.
   double latency_s(int from, int to);
-  // Bandwidth of the narrowest link on the way; infinite within a host.
+  // Bandwidth of the narrowest link on the route; infinite within a host.
   double width_Bps(int from, int to);
   const std::vector<PlatformLink>& links() const { return links_; }
   const PlatformLink& link(int i) const { return links_[index(i)]; }
   int cores(int rank) const { return host(rank).cores; }
-  // From now on the links that bandwidth-factor names have so many times their bandwidth.
+  // Sets the bandwidth of links named by bandwidth-factor to `times` its original value.
   void scale_named(double times);
   bool have_windows() const { return platform_->have_windows; }
 
  private:
-  // A route's latency is the sum of its links' and, in some zones, a rest.
+  // A route's latency: the sum over its links and, in some zones, a constant.
   struct Latency {
-    std::vector<int> links;  // those that may change
+    std::vector<int> links;  // links whose latency may change
     double rest_s = 0;
   };
   const HostFacts& host(int rank) const { return platform_->hosts[index(hosts_[index(rank)])]; }
@@ -84,8 +84,8 @@ class Routes {
   std::vector<int> hosts_;                                // by rank
   std::unordered_map<std::uint64_t, Latency> latencies_;  // by from * ranks + to
   std::vector<PlatformLink> links_;
-  double scale_ = 1;                 // of links that are named
-  std::vector<int> place_in_links_;  // of the platform's links, by number; -1: not yet
+  double scale_ = 1;                 // of named links
+  std::vector<int> place_in_links_;  // by number of the platform's link; -1: not yet in `links_`
 };
 
 }  // namespace syncline

@@ -11,18 +11,19 @@
 namespace syncline {
 namespace {
 
-// Where a host is: its node, and the GPU of it; -1: its memory.
+// The place of a host: its node, and its number among the node's GPUs; -1: the node's memory.
 struct Place {
   int node = 0;
   int gpu = -1;
 };
 
-// A kind of link in a node, in the order of their numbers. Of the first three there may be several.
+// The kinds of links in a node, in the order of their numbers. A node may have several of the first
+// three kinds.
 enum Kind { pcie, nvlink, card, memory, memory_cards, out };
 constexpr int up = 0, down = 1;
 
-// Each link is two, up and down. Their numbers: those of each node, of leaf switches, and of sites'
-// lines.
+// Each link is two, up and down. Links are numbered in this order: links of each node, of leaf
+// switches, and of sites' lines.
 class WordsNetwork {
  public:
   WordsNetwork(const PlatformPlan& plan, const NetworkOptions& options)
@@ -49,7 +50,7 @@ class WordsNetwork {
         places_.push_back({node, gpu < plan.gpus[index(node)] ? gpu : -1});
   }
 
-  // In natural order, so that who chooses among them need not sort.
+  // In natural order, so that choosing hosts needs no sorting.
   std::vector<HostFacts> hosts() const {
     std::vector<HostFacts> all;
     all.reserve(places_.size());
@@ -113,11 +114,11 @@ class WordsNetwork {
   }
 
  private:
-  // Where a link of a node stands.
+  // Which link of a node a number stands for.
   struct InNode {
     int node = 0;
     Kind kind = pcie;
-    int number = 0;  // of its kind
+    int number = 0;  // among the links of its kind
   };
   int of_kind(Kind kind) const { return kind < card ? gpus_ : kind == card ? cards_ : 1; }
   int block() const { return 2 * (2 * gpus_ + cards_ + 3); }
@@ -142,8 +143,8 @@ class WordsNetwork {
     return place.gpu < 0 ? link_of(place.node, memory)
                          : link_of(place.node, by_nvlink ? nvlink : pcie, place.gpu);
   }
-  // Appends the links from a host upwards, as far as the switch where those from the other node
-  // arrive.
+  // Appends the links from a host upwards, to the switch that the links from the other node also
+  // reach.
   void climb(const Place& place, int other, int direction, std::vector<int>& links) const {
     const int node = place.node;
     links.push_back(at_host(place, false) + direction);
@@ -233,11 +234,11 @@ class WordsNetwork {
   PlatformPlan plan_;
   std::vector<LinkFactor> latencies_, bandwidths_;
   double bandwidth_factor_;
-  int gpus_, cards_;  // the most of a node
+  int gpus_, cards_;  // the most of any node
   double nvlink_Bps_, line_Bps_;
   struct Leaf {
     int site = 0;
-    int number = 0;  // there
+    int number = 0;  // within its site
   };
   std::vector<Leaf> leaves_;
   std::vector<int> site_of_, leaf_of_;  // by node; -1: there is one level of switches

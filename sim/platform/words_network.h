@@ -1,5 +1,5 @@
-// A platform in words without SimGrid: what its XML would say (platform_text.h), answered by
-// arithmetic, of any number of hosts.
+// A platform in words without SimGrid: what its XML (platform_text.h) would describe, answered by
+// arithmetic for any number of hosts.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace syncline {
 
-// The network model is `exact`, as `fidelity = analytic` asks. Throws std::invalid_argument where a
-// pattern of bandwidth-factor or latency-factor fits no link.
+// The network model is `exact`, as `fidelity = analytic` requires. Throws std::invalid_argument if
+// a pattern of bandwidth-factor or latency-factor matches no link.
 std::shared_ptr<Platform> words_network(const PlatformPlan& plan, const NetworkOptions& options);
 
 }  // namespace syncline

@@ -1,5 +1,5 @@
-// A convolutional classifier for images: twice a convolution of 3x3, ReLU and the greatest of each
-// 2x2, then a linear map and softmax cross-entropy.
+// A convolutional classifier for images: twice a 3x3 convolution, ReLU and 2x2 max pooling, then a
+// linear map and softmax cross-entropy.
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 
 using Eigen::Index;
 
-// A convolution of images of this size, whose edges are continued with zeros, and what follows it.
+// A convolution of images of this size, padded with zeros, with its ReLU and pooling.
 struct Stage {
   Index channels = 0, filters = 0;
   Index height = 0, width = 0;
@@ -24,12 +24,14 @@ struct Stage {
   std::size_t parameters() const { return static_cast<std::size_t>(filters * (patch() + 1)); }
 };
 
-// Where the pixels of a channel of a sample begin: planes of pixels, by sample or by channel first.
+// Layout of images: a plane of pixels per channel and sample, ordered by sample or by channel
+// first.
 struct Planes {
   Index of_sample = 0, of_channel = 0;  // strides
 };
 
-// A position in a patch, for all pixels at once: the part of a row that is inside, moved by (y, x).
+// For one position (y, x) in a patch: calls `move` for the part of each row of pixels that stays
+// inside the image when shifted by (y, x).
 template <class Move>
 void for_each_row(const Stage& stage, Index y, Index x, const Move& move) {
   for (Index row = std::max<Index>(0, -y); row < std::min(stage.height, stage.height - y); ++row) {
@@ -48,7 +50,7 @@ void for_each_shift(const Stage& stage, const Planes& planes, Index samples, con
               place / 3 - 1, place % 3 - 1);
 }
 
-// A row for each pixel of each sample: what its filter sees.
+// A matrix with a row for each pixel of each sample: the pixels that its filter sees.
 Matrix patches_of(const Stage& stage, const float* images, const Planes& planes, Index samples) {
   Matrix patches = Matrix::Zero(samples * stage.pixels(), stage.patch());
   for_each_shift(stage, planes, samples,
@@ -61,7 +63,8 @@ Matrix patches_of(const Stage& stage, const float* images, const Planes& planes,
   return patches;
 }
 
-// The derivative with respect to the images, planes by channel first, from that of the patches.
+// The derivative with respect to the images, planes by channel first, computed from the derivative
+// of the patches.
 Matrix images_of(const Stage& stage, const Matrix& patches, const Planes& planes, Index samples) {
   Matrix images = Matrix::Zero(samples * stage.pixels(), stage.channels);
   for_each_shift(stage, planes, samples,
@@ -76,11 +79,11 @@ Matrix images_of(const Stage& stage, const Matrix& patches, const Planes& planes
   return images;
 }
 
-// What a stage has done with a batch.
+// The results of a stage for a batch.
 struct Staged {
   Matrix patches;
   Matrix values;              // a column per filter: its planes, sample after sample
-  std::vector<Index> chosen;  // per value: the pixel that was the greatest, as index of a column
+  std::vector<Index> chosen;  // per value: index of the largest pixel in its column
 };
 
 Staged apply(const Stage& stage, std::span<const float> parameters, const float* images,
@@ -102,7 +105,7 @@ Staged apply(const Stage& stage, std::span<const float> parameters, const float*
           for (const Index other : {corner + 1, corner + stage.width, corner + stage.width + 1})
             if (seen(other, f) > seen(best, f))
               best = other;
-          // The greatest of what a ReLU lets through is what it lets through of the greatest.
+          // Max pooling commutes with ReLU, so the maximum is taken first.
           const float value = seen(best, f) + biases[f];
           done.values(row++, f) = value < 0 ? 0.0F : value;
           done.chosen.push_back(best);
@@ -131,7 +134,7 @@ Matrix back(const Stage& stage, const Staged& done, const Matrix& slopes,
   return seen;
 }
 
-// From a column per channel to a column per sample, and back.
+// Converts from a column per channel to a column per sample, and back.
 Matrix by_sample(const Matrix& by_channel, Index pixels, Index samples) {
   Matrix made(by_channel.cols() * pixels, samples);
   for (Index c = 0; c < by_channel.cols(); ++c)

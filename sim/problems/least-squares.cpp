@@ -1,5 +1,5 @@
-// Linear least squares: a quadratic loss, so that its optimum, its condition number and the rates
-// at which methods converge are known exactly.
+// Linear least squares: a quadratic loss, so its optimum, its condition number and the convergence
+// rates of methods are known exactly.
 #include <Eigen/Cholesky>
 #include <vector>
 
@@ -20,7 +20,7 @@ BatchScore half_square(Matrix& outputs, std::span<const int> labels) {
   return score;
 }
 
-// The loss is 1/2 - <w, b> + <w, H w> / 2 for each class, summed, where H w = b at the optimum.
+// The loss is the sum over classes of 1/2 - <w, b> + <w, H w> / 2, and H w = b at the optimum.
 void know_optimum(Objective& objective, const Data& data, double l2) {
   const Samples& samples = data.train;
   const double share = 1 / static_cast<double>(samples.count);
@@ -38,7 +38,7 @@ void know_optimum(Objective& objective, const Data& data, double l2) {
   const auto [least, greatest] = extreme_eigenvalues(curvature);
   objective.least_curvature = least;
   objective.greatest_curvature = greatest;
-  if (least <= 1e-12 * greatest)  // many optima, and none that can be solved for
+  if (least <= 1e-12 * greatest)  // many optima, and no way to solve for one
     return;
   const Eigen::MatrixXd optimum = curvature.llt().solve(wanted);
   double gained = 0;
@@ -64,8 +64,8 @@ const Registered<Problem> entry{{
                      "convergence can be compared with theory.",
              .paper = ""},
     .options = {l2_option("0.1",
-                          "half of this, times the sum of squares of all parameters, "
-                          "is added to the loss: no curvature is less")},
+                          "half of this, times the sum of squares of all parameters, is added to "
+                          "the loss: no curvature is less than this")},
     .defaults = {{"learning-rate", "0.1"}, {"momentum", "0"}, {"weight-decay", "0"}},
     .objective = least_squares,
 }};

@@ -1,4 +1,4 @@
-// Logistic regression of two classes: convex, and its optimum found by Newton's method.
+// Logistic regression of two classes: a convex loss; Newton's method finds its optimum.
 #include <Eigen/Cholesky>
 #include <vector>
 
@@ -8,12 +8,12 @@
 namespace syncline {
 namespace {
 
-// The labels of the upper half are one class, the others the other.
+// The labels of the upper half are one class, the other labels the other class.
 bool is_upper(int label, int classes) {
   return label >= classes / 2;
 }
 
-// Of a sample that is classified right with this margin, wrong where it is negative.
+// The loss of a sample with this margin; a negative margin means a wrong class.
 double loss_of(double margin) {
   return margin > 0 ? steady_log(1 + steady_exp(-margin))
                     : steady_log(1 + steady_exp(margin)) - margin;
@@ -39,7 +39,7 @@ BatchScore log_loss(Matrix& outputs, std::span<const int> labels, int classes) {
 struct At {
   double loss = 0;
   Eigen::VectorXd gradient;
-  std::vector<double> weights;  // of the samples in the second derivative
+  std::vector<double> weights;  // of the samples, in the second derivative
 };
 
 At evaluate(const Data& data, double l2, const Eigen::VectorXd& point) {
@@ -64,7 +64,7 @@ At evaluate(const Data& data, double l2, const Eigen::VectorXd& point) {
   return at;
 }
 
-// Newton's method, with steps that are halved until they gain.
+// Newton's method; halves a step until it reduces the loss.
 void know_optimum(Objective& objective, const Data& data, double l2) {
   Eigen::VectorXd point = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(objective.parameters()));
   At here = evaluate(data, l2, point);
@@ -76,7 +76,7 @@ void know_optimum(Objective& objective, const Data& data, double l2) {
     double gain = 0;
     for (Eigen::Index k = 0; k < step.size(); ++k)
       gain += step[k] * here.gradient[k];
-    if (!(gain > 1e-20 * here.loss))  // twice what the step promises
+    if (!(gain > 1e-20 * here.loss))  // twice the step's predicted gain
       break;
     At next;
     double length = 1;
@@ -101,7 +101,7 @@ Objective logistic(const Settings& settings, const Data& data, std::uint64_t) {
     return log_loss(outputs, labels, classes);
   };
   Objective objective = objective_of(linear_classifier(data.train.features, 1), data, loss, l2);
-  if (l2 > 0 && optimum_is_known(data.train))  // without, it may be at infinity
+  if (l2 > 0 && optimum_is_known(data.train))  // without l2, the optimum may be at infinity
     know_optimum(objective, data, l2);
   return objective;
 }

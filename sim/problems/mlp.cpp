@@ -10,19 +10,19 @@ namespace {
 
 using Eigen::Index;
 
-// A layer of the classifier: so many inputs and outputs, whose parameters begin there.
+// A layer of the classifier: its inputs and outputs, and the index of its first parameter.
 struct Dense {
   Index inputs = 0, outputs = 0;
   std::size_t begin = 0;
 };
 
-// Not-a-number stays that, so that a run that diverges is seen to.
+// Keeps NaN, so that divergence is noticed.
 void rectify(Matrix& values) {
   for (Index i = 0; i < values.size(); ++i)
     values.data()[i] = values.data()[i] < 0 ? 0.0F : values.data()[i];
 }
 
-// What comes back through a ReLU that has let these values through.
+// The derivative before a ReLU whose outputs are `values`.
 void mask(Matrix& slopes, const Matrix& values) {
   for (Index i = 0; i < slopes.size(); ++i)
     slopes.data()[i] = values.data()[i] == 0 ? 0.0F : slopes.data()[i];
@@ -30,7 +30,7 @@ void mask(Matrix& slopes, const Matrix& values) {
 
 Outputs forward(const std::vector<Dense>& layers, std::span<const float> parameters,
                 const Matrix& batch) {
-  std::vector<Matrix> hidden;  // what each hidden layer lets through
+  std::vector<Matrix> hidden;  // outputs of each hidden layer
   for (std::size_t l = 0; l + 1 < layers.size(); ++l) {
     hidden.push_back(linear(parameters.subspan(layers[l].begin), l == 0 ? batch : hidden[l - 1],
                             layers[l].outputs));
@@ -83,7 +83,7 @@ const Registered<Problem> entry{{
     .help = {.more = "Not convex; learns digits to 95 % in a few epochs.",
              .paper = "initial weights: He et al. 2015"},
     .options = {whole_number("hidden", "width of each hidden layer", "64", 1, 65536),
-                whole_number("hidden-layers", "how many hidden layers there are", "1", 1, 16)},
+                whole_number("hidden-layers", "number of hidden layers", "1", 1, 16)},
     .defaults = {{"learning-rate", "0.5"}, {"momentum", "0"}, {"weight-decay", "0"}},
     .objective = mlp,
 }};

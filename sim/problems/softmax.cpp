@@ -13,7 +13,7 @@ Objective softmax(const Settings& settings, const Data& data, std::uint64_t) {
 const Registered<Problem> entry{{
     .name = "softmax",
     .sentence = "multinomial logistic regression of all classes",
-    .help = {.more = "Convex, and learns digits to nine in ten within seconds.", .paper = ""},
+    .help = {.more = "Convex; learns nine in ten digits within seconds.", .paper = ""},
     .options = {l2_option("0",
                           "half of this, times the sum of squares of all parameters, "
                           "is added to the loss")},

@@ -1,5 +1,5 @@
-// Asynchronous parallel: each worker pushes its gradients when they are ready, the parameter server
-// applies them at once and answers with the current parameters; nobody waits for another worker
+// Asynchronous parallel: each worker pushes its gradients when they are ready; the parameter server
+// applies them at once and answers with the current parameters; no worker waits for another one
 // (Dean et al. 2012; QSGD appendix D states the same model). Staleness is unbounded.
 #include <limits>
 
@@ -31,8 +31,9 @@ void server(Server& server) {
 
 const Registered<Schedule> entry{{
     .name = "asp",
-    .sentence = "asynchronous: a server applies each gradient as it comes, nobody waits",
-    .help = {.more = "Slow workers delay nobody, but gradients are applied to parameters that "
+    .sentence =
+        "asynchronous: a server applies each gradient as it comes, no worker waits for others",
+    .help = {.more = "Slow workers delay no others, but gradients are applied to parameters that "
                      "others have changed since: staleness has no bound. A worker waits for the "
                      "answer to each push, even if it is alone; with ssp's cache it does not.",
              .paper = "Dean et al., NIPS 2012"},

@@ -1,8 +1,8 @@
 // Synchronous SGD with backup workers (Chen et al. 2016): servers make an update as soon as they
-// have all gradients but those of the `backup-workers` that come last, and drop these when they
-// come: a straggler delays nobody, and no gradient is stale. Each server decides for each of its
-// buckets, as TensorFlow's accumulators of each variable do. Who came too late gets the newest
-// parameters at once; the others wait for the update.
+// have all gradients but those of the last `backup-workers` workers, and drop those gradients when
+// they arrive. So a straggler delays no other worker, and no gradient is stale. Each server decides
+// for each of its buckets, as TensorFlow's accumulators of each variable do. A worker that came too
+// late gets the newest parameters at once; the others wait for the update.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -41,7 +41,7 @@ std::string refusal(const Settings& settings, int workers) {
          " workers; allowed is less than that";
 }
 
-// Those who have ended are waited for no more: at the end of a run there may be fewer.
+// Workers that have ended are no longer awaited: at the end of a run fewer workers may remain.
 void update_when_complete(Server& server, std::vector<Push>& sum) {
   const int awaited = std::max(server.workers() - backups(server.settings()), 1);
   if (sum.empty() || static_cast<int>(sum.size()) < std::min(awaited, server.working()))
@@ -74,13 +74,11 @@ void server(Server& server) {
 const Registered<Schedule> entry{{
     .name = "backup",
     .sentence = "synchronous with backup workers: the gradients that come last are dropped",
-    .help = {.more = "Servers wait for all gradients but `backup-workers`. What those workers "
-                     "compute in vain does not count as throughput. learning-rate-schedule counts "
-                     "updates.",
+    .help = {.more = "Servers wait for all gradients but `backup-workers`. Dropped gradients do "
+                     "not count as throughput. learning-rate-schedule counts updates.",
              .paper = "Chen et al. 2016, arXiv 1604.00981"},
     .options = {whole_number("backup-workers",
-                             "gradients that no update waits for; fewer than there are workers, "
-                             "and none of a single one",
+                             "gradients that no update waits for; less than the number of workers",
                              "1", 0, 1e6)},
     .exchange = "ps",
     .any_exchange = false,

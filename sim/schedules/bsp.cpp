@@ -1,7 +1,6 @@
 // Bulk synchronous parallel: in every iteration all workers average their gradients and take the
-// same step (Valiant 1990; synchronous SGD as in Goyal et al. 2017). Buckets are averaged while
-// backward goes on (wait-free backpropagation, Zhang et al. 2017; PyTorch DDP) unless `overlap =
-// off`.
+// same step (Valiant 1990; synchronous SGD as in Goyal et al. 2017). Buckets are averaged during
+// backward (wait-free backpropagation, Zhang et al. 2017; PyTorch DDP) unless `overlap = off`.
 #include "sim/schedule.h"
 #include "sim/worker.h"
 
@@ -22,8 +21,8 @@ void worker(Worker& worker) {
 
 const Registered<Schedule> entry{{
     .name = "bsp",
-    .sentence = "bulk synchronous: everybody averages gradients in every iteration",
-    .help = {.more = "The slowest worker and the whole exchange are on everybody's way, but no "
+    .sentence = "bulk synchronous: all workers average gradients in every iteration",
+    .help = {.more = "Every worker waits for the slowest worker and for the whole exchange, but no "
                      "gradient is stale.",
              .paper =
                  "Valiant 1990; Goyal et al. 2017; overlap as in PyTorch DDP (Li et al. 2020)"},

@@ -1,11 +1,12 @@
 // Dynamic stale synchronous parallel (Zhao et al., ICDCS 2019, arXiv 1908.11848): ssp without a
-// cache, whose bound is between `staleness` and `staleness` + `range`. Where the fastest worker
-// would have to wait, the server looks at when the last two pushes of that worker and of the
-// slowest came, as if both went on like this. It then lets the fastest one go on for as many
-// iterations as bring it nearest to a push of the slowest, but never beyond that bound. This is the
-// paper's rule as summaries describe it: README.md here says what they leave open. With `range = 0`
-// it is ssp with `cache = off`. Where gradients are in pieces, or on several servers, each decides
-// by itself, and a worker waits for all of them.
+// cache, with a bound between `staleness` and `staleness` + `range`. When the fastest worker would
+// have to wait, the server looks at the times of the last two pushes of this worker and of the
+// slowest worker, and assumes that both continue in the same way. It then lets the fastest worker
+// continue for the number of iterations that brings it nearest to a push of the slowest one, but
+// never beyond the bound. This is the paper's rule as summaries describe it: README.md in this
+// folder lists what they leave open. With `range = 0` the schedule is ssp with `cache = off`. If
+// gradients are in pieces, or on several servers, each piece and server decides separately, and a
+// worker waits for all of them.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -34,11 +35,11 @@ void worker(Worker& worker) {
   }
 }
 
-// Of one worker and one piece of the gradients.
+// Pushes of one worker for one piece of the gradients.
 struct Pushes {
   int count = 0;
   double last_s = 0, interval_s = 0;
-  int extra = 0;  // iterations beyond `staleness` that it may still begin
+  int extra = 0;  // iterations beyond `staleness` that the worker may still begin
 
   void add(double now_s) {
     interval_s = count++ > 0 ? now_s - last_s : 0;
@@ -46,7 +47,8 @@ struct Pushes {
   }
 };
 
-// How many iterations this worker may begin although it is too far ahead, if it is the fastest.
+// Number of iterations that this worker may begin although it is too far ahead, if it is the
+// fastest.
 int extra_iterations(const std::vector<Pushes>& all, const Pushes& own, double most_lead,
                      int range) {
   const auto [slowest, fastest] = std::ranges::minmax(all, {}, &Pushes::count);
@@ -72,7 +74,7 @@ double most_lead(const Settings& settings) {
 void server(Server& server) {
   const double staleness = server.settings().number("staleness");
   const auto range = static_cast<int>(server.settings().number(range_name));
-  std::map<std::pair<int, int>, std::vector<Pushes>> pieces;  // by worker
+  std::map<std::pair<int, int>, std::vector<Pushes>> pieces;  // by bucket and piece, then by worker
   std::vector<Push> held;
   while (const auto push = server.next_push()) {
     server.apply(*push);
@@ -103,15 +105,14 @@ Schedule::Waiting waiting(const Settings& settings) {
 
 const Registered<Schedule> entry{{
     .name = "dssp",
-    .sentence = "stale synchronous with a bound that follows how fast workers are",
-    .help = {.more = "Before the fastest worker waits, the server asks whether it would wait less "
-                     "after up to `range` iterations more, from when pushes came.",
+    .sentence = "stale synchronous with a bound that follows the workers' speeds",
+    .help = {.more = "Before the fastest worker waits, the server predicts, from the times of "
+                     "pushes, whether it would wait less after up to `range` more iterations.",
              .paper = "Zhao et al., ICDCS 2019, arXiv 1908.11848"},
     .options = {whole_number("staleness",
                              "iterations the fastest worker may always be ahead of the slowest",
                              "3", 0, 1e9),
-                whole_number(range_name, "iterations that it may be ahead beyond that", "12", 0,
-                             1000),
+                whole_number(range_name, "further iterations that it may be ahead", "12", 0, 1000),
                 pull_option()},
     .exchange = "ps",
     .any_exchange = false,

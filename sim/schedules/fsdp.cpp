@@ -1,15 +1,17 @@
-// Fully sharded data parallelism: each of n workers holds a shard, 1/n, of what data parallelism
-// keeps n times (ZeRO, Rajbhandari et al. 2020, stages 1 to 3; PyTorch FSDP, Zhao et al. 2023).
-// With zero = 3 a unit's parameters are gathered before its forward and again before its backward,
-// but for the last unit, with which backward begins; its gradient is reduce-scattered after its
-// backward, and each worker steps its shard. While a unit computes, the next one is gathered
-// (`prefetch`): queued before this unit's reduce-scatter, as PyTorch's BACKWARD_PRE does, because
-// one stream runs them all. With `backward-prefetch` post and none backward gathers it only once
-// this one has computed. With zero = 1 and 2 parameters are whole and are gathered after the step,
-// while the next forward goes on as far as they have come (with `prefetch = 0` it waits for all).
+// Fully sharded data parallelism: each of n workers holds a shard, 1/n, of the state that data
+// parallelism keeps n times (ZeRO, Rajbhandari et al. 2020, stages 1 to 3; PyTorch FSDP, Zhao et
+// al. 2023). With zero = 3 a unit's parameters are gathered before its forward and again before its
+// backward, except for the last unit, with which backward begins. The unit's gradient is
+// reduce-scattered after its backward, and each worker steps its shard. While a unit computes, the
+// next one is gathered (`prefetch`): its gather is queued before this unit's reduce-scatter, as
+// with PyTorch's BACKWARD_PRE, because one stream runs them all. With `backward-prefetch` post and
+// none, backward gathers the next unit only after this unit has computed. With zero = 1 and 2
+// parameters are whole, and are gathered after the step, while the next forward computes the units
+// that have arrived (with `prefetch = 0` forward waits for all units).
 //
-// Micro-steps: gradients are scattered in each and added up as shards (zero = 2 and 3), or added up
-// whole and scattered in the last (zero = 1, and `no-sync = on` as in PyTorch's context no_sync).
+// Micro-steps: gradients are scattered in each micro-step and added up as shards (zero = 2 and 3),
+// or added up whole and scattered in the last micro-step (zero = 1, and `no-sync = on` as in
+// PyTorch's context no_sync).
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -37,7 +39,7 @@ Sharding sharding(const Settings& settings) {
 
 using Units = std::vector<const Bucket*>;
 
-// Gathers units in this order, of which `gathered` have their parameters.
+// Gathers units in this order; the first `gathered` units have been started.
 struct Pass {
   Worker& worker;
   const Units& units;
@@ -106,7 +108,7 @@ const Registered<Schedule> entry{{
     .name = "fsdp",
     .sentence = "bulk synchronous with shards: parameters are gathered, gradients reduce-scattered",
     .help = {.more = "A worker holds 1/n of parameters, gradients and the optimiser's states, and "
-                     "sends half as much again as `bsp`, of which forward hides a part.",
+                     "sends half as much again as `bsp`; forward hides a part of this.",
              .paper = "ZeRO, Rajbhandari et al., SC 2020, arXiv 1910.02054; PyTorch FSDP, Zhao et "
                       "al., VLDB 2023, arXiv 2304.11277"},
     .options =
@@ -114,22 +116,23 @@ const Registered<Schedule> entry{{
                       "what is sharded: 1 the optimiser's states, 2 gradients too, 3 "
                       "parameters too",
                       "3", 1, 3),
-         or_word(whole_number("units",
-                              "parts of equal size that are gathered, each at a time; blocks: "
-                              "one for each numbered block of layers that names show",
-                              "blocks", 1, 1e5),
-                 "blocks"),
+         or_word(
+             whole_number("units",
+                          "number of units of equal size, which are gathered one at a time; "
+                          "blocks: a unit for each numbered block of layers in the tensors' names",
+                          "blocks", 1, 1e5),
+             "blocks"),
          whole_number("prefetch",
                       "units that are gathered ahead while one computes; 0: none, so that nothing "
                       "is gathered while forward computes",
                       "1", 0, 1e5),
          choice("backward-prefetch",
-                "when backward gathers the next unit: before it computes one, after that, or after "
-                "it has queued that one's gradients, too",
+                "when backward gathers the next unit: before it computes a unit, after that, or "
+                "after it has also queued that unit's gradients",
                 "pre", {"pre", "post", "none"}),
          choice("shard",
-                "who holds a whole together: all workers, or (node) those of each, PyTorch's "
-                "HYBRID_SHARD, whose gradients are then all-reduced between nodes",
+                "workers that hold all shards together: all, or (node) those of each node, "
+                "PyTorch's HYBRID_SHARD, with an all-reduce of gradients between nodes",
                 "all", {"all", "node"}),
          choice("no-sync",
                 "on: gradients of micro-steps are added up whole and scattered once; off: in "

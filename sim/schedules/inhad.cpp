@@ -1,28 +1,31 @@
 // InHAD: iteration-number-based hierarchical gradient aggregation (Xiao et al., J. Supercomputing
-// 2022, online 2021). Workers copy gradients to an aggregator in their node and go on; nodes send
-// the server their iteration number, a few bytes; the server adds up the numbers, and when
-// `threshold` gradients are waiting it pulls one sum per node that has any, makes one update of
-// them (the n-softsync rule of Zhang et al. 2016), and sends the parameters back. Of several
-// servers the first counts and decides, so that all make the same updates.
+// 2022, online 2021). Workers copy gradients to an aggregator in their node and go on. Nodes send
+// the server their iteration number, a few bytes. The server adds up the numbers; when `threshold`
+// gradients are waiting, it pulls one sum from each node that has any, makes one update from the
+// sums (the n-softsync rule of Zhang et al. 2016), and sends the parameters back. With several
+// servers the first one counts and decides, so that all make the same updates.
 //
 // The paper's abstract leaves these open; each is a parameter, with the reason for its default:
 //   staleness    A worker computes iteration c only with parameters that contain its own gradient
-//                of iteration c - staleness - 1: what SSP's rule (Ho et al. 2013) says of others'
-//                updates. 1 hides one transfer behind one iteration, the method's aim, and keeps
-//                staleness limited, its claim; 0 hides nothing, as in ASP; with `none` workers
-//                never wait, and on a slow network gradients pile up in the nodes' sums.
+//                of iteration c - staleness - 1. This is SSP's rule (Ho et al. 2013) for other
+//                workers' updates, here for the worker's own. 1 hides one transfer behind one
+//                iteration, the method's aim, and keeps staleness limited, its claim; 0 hides
+//                nothing, as in ASP; with `none` workers never wait, and on a slow network
+//                gradients pile up in the nodes' sums.
 //   threshold    0 means the number of workers, one gradient per worker on average: between ASP (1)
 //                and workers that never get each other's gradients (infinity).
 //   report       `gradient`: after every contribution, so the threshold counts gradients, as in
 //                n-softsync. `round`: when every worker of the node has contributed once more:
 //                fewer messages, but a slow worker delays its node's report.
 //   answer       `pulled`: parameters go to the nodes that contributed, as ASP answers the sender.
-//                `all`: to every node, for one model more per node and update.
-// Stale gradients are used, not dropped: those left when the workers end are pulled too.
+//                `all`: parameters go to every node, at the cost of one more model per node and
+//                update.
+// Stale gradients are used, not dropped: gradients left when the workers end are pulled, too.
 //
-// Nobody waits for ever. A worker waits when staleness + 1 of its gradients are not in its
-// parameters; once nothing is on its way, all of them wait at its node, which has reported them.
-// So the server waits for no more gradients than staleness + 1 per worker that has not ended.
+// No worker waits forever. A worker waits when staleness + 1 of its gradients are not in its
+// parameters. Once nothing is on its way, all such workers wait at their nodes, which have reported
+// the gradients. So the server waits for no more gradients than staleness + 1 per worker that has
+// not ended.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -60,13 +63,13 @@ void aggregator(Aggregator& node) {
   }
 }
 
-// Gradients that must be waiting.
+// Number of waiting gradients at which the server pulls.
 double threshold_of(const Settings& settings, int workers) {
   const double threshold = settings.number("threshold");
   return threshold > 0 ? threshold : workers;
 }
 
-// Gradients that a worker can have waiting.
+// The most gradients that a worker can have waiting.
 double waiting_of_each(const Settings& settings) {
   return settings.number("staleness") + 1;
 }
@@ -105,12 +108,12 @@ class Scheduler {
  private:
   struct Node {
     std::int64_t reported = 0;   // gradients since the start
-    std::int64_t delivered = 0;  // of them, in sums that all servers have
+    std::int64_t delivered = 0;  // of these, in sums that all servers have received
     std::int64_t sums_asked = 0;
     std::int64_t sums_delivered = 0;
     int ended_workers = 0;
 
-    // While a sum is on its way, new gradients collect at the node: asking again would only queue
+    // While a sum is on its way, new gradients collect at the node. Asking again would only queue
     // sums on the same link, each older than the one before.
     std::int64_t waiting() const {
       return sums_asked > sums_delivered ? 0 : std::max<std::int64_t>(reported - delivered, 0);
@@ -147,7 +150,7 @@ class Scheduler {
 void server(Server& server) {
   const bool answer_all = server.settings().word("answer") == "all";
   Scheduler scheduler(server);
-  std::map<std::int64_t, std::vector<NodeSum>> incomplete;  // updates whose sums have not all come
+  std::map<std::int64_t, std::vector<NodeSum>> incomplete;  // updates that lack some sums
   while (const auto message = server.next_message()) {
     if (const auto* report = std::get_if<NodeReport>(&*message)) {
       scheduler.receive(*report);
@@ -192,7 +195,8 @@ const Registered<Schedule> entry{{
     .refusal = refusal,
     .settles_slowly = true,
     .pulls_compressed = pulls_compressed,
-    // With threshold = 1 each gradient is pulled at once: only a worker's own ones hold it back.
+    // With threshold = 1 each gradient is pulled at once, so a worker is only held back by its own
+    // gradients.
     .most_lead =
         [](const Settings& settings) {
           return settings.number("threshold") == 1 ? std::numeric_limits<double>::infinity() : 0;

@@ -1,14 +1,14 @@
 // Local SGD: workers take some steps alone, each with its own gradients, and then average their
-// parameters (McMahan et al. 2017, FedAvg; Stich 2019). What is averaged is how much the parameters
-// have changed since the last average; an optimizer of its own applies that: with
+// parameters (McMahan et al. 2017, FedAvg; Stich 2019). The averaged value is the change of the
+// parameters since the last average. A separate outer optimizer applies this change: with
 // outer-learning-rate = 0.7 and outer-momentum = 0.9 (Nesterov's) as in DiLoCo (Douillard et al.
-// 2023), whose own steps are AdamW's where these are SGD's; with 1 and 0 the plain average. Instead
-// of a worker a `replica` may step alone, whose workers average every gradient (hierarchical local
-// SGD, Lin et al. 2020; DiLoCo's islands), and steps may go on while an average is under way
-// (`average-delay`). When it has come, a worker goes on with it and with what its own steps have
-// changed since it was started (CoCoD-SGD, Shen et al. 2019; DaSGD, Zhou et al. 2020), or with a
-// mean of its own parameters and the average's (`average-mixing`; Streaming DiLoCo, Douillard et
-// al. 2025, without its fragments).
+// 2023), except that DiLoCo's workers step with AdamW and these with SGD; with 1 and 0 as a plain
+// average. Instead of a worker a `replica` may step alone, whose workers average every gradient
+// (hierarchical local SGD, Lin et al. 2020; DiLoCo's islands). Steps may go on while an average is
+// under way (`average-delay`). When the average arrives, a worker adds the change of its own steps
+// since the average was started (CoCoD-SGD, Shen et al. 2019; DaSGD, Zhou et al. 2020), or takes a
+// mean of its own parameters and the average (`average-mixing`; Streaming DiLoCo, Douillard et al.
+// 2025, without its fragments).
 #include <cmath>
 
 #include "sim/schedule.h"
@@ -28,7 +28,7 @@ int delay(const Settings& settings) {
   return static_cast<int>(settings.number("average-delay"));
 }
 
-// The weight of a worker's own parameters; none: what they have changed by is added.
+// The weight of a worker's own parameters; none: the change of its own parameters is added.
 std::optional<double> mixing(const Settings& settings) {
   const double own = settings.number("average-mixing");
   return std::isfinite(own) ? std::optional(own) : std::nullopt;
@@ -38,7 +38,7 @@ int round(const Settings& settings) {
   return static_cast<int>(settings.number("local-steps"));
 }
 
-// A plain average needs no change to be told: the parameters themselves may be averaged.
+// A plain average needs no earlier average in memory: the parameters themselves may be averaged.
 std::vector<std::string> keeps(const Settings& settings, bool compressed) {
   std::vector<std::string> all;
   const bool momentum = settings.number("outer-momentum") > 0;
@@ -97,12 +97,11 @@ void worker(Worker& worker) {
 
 const Registered<Schedule> entry{{
     .name = "local-sgd",
-    .sentence = "everybody takes `local-steps` steps alone, then all average their parameters",
-    .help = {.more =
-                 "It communicates once in `local-steps` iterations; in between workers drift "
-                 "apart, which costs accuracy. Steps alone are SGD's; DiLoCo's are AdamW's, its "
-                 "outer optimizer is this one with 0.7 and 0.9. `replica = site` averages every "
-                 "gradient inside a site, and once a round across sites.",
+    .sentence = "workers take `local-steps` steps alone, then all average their parameters",
+    .help = {.more = "It communicates once in `local-steps` iterations; in between workers drift "
+                     "apart, which costs accuracy. Workers step with SGD; DiLoCo's step with "
+                     "AdamW, and its outer optimizer is this one with 0.7 and 0.9. `replica = "
+                     "site` averages every gradient inside a site, and once a round across sites.",
              .paper = "Stich, ICLR 2019; outer optimizer: DiLoCo, Douillard et al., arXiv "
                       "2311.08105; average-delay: CoCoD-SGD, Shen et al., IJCAI 2019, arXiv "
                       "1906.12043, and DaSGD, Zhou et al., arXiv 2006.00441; average-mixing: "
@@ -114,20 +113,20 @@ const Registered<Schedule> entry{{
                        1e6),
                 number("outer-momentum", "Nesterov momentum of the average changes", "0", 0, 1),
                 choice("replica",
-                       "who steps alone: a worker, or the workers of a node or site (host property "
-                       "`site`), who average every gradient, uncompressed",
+                       "the unit that steps alone: a worker, or the workers of a node or site "
+                       "(host property `site`), which average every gradient, uncompressed",
                        "worker", {"worker", "node", "site"}),
                 whole_number("average-delay",
                              "iterations that go on while an average is under way, before it is "
                              "applied; less than local-steps",
                              "0", 0, 1e6),
-                or_word(number("average-mixing",
-                               "weight a of a worker's own parameters when an average has come: it "
-                               "goes on with a x its own + (1 - a) x the average; changes: with "
-                               "the average and what its own steps have changed since that was "
-                               "started",
-                               "changes", 0, 1),
-                        "changes")},
+                or_word(
+                    number("average-mixing",
+                           "weight a of a worker's own parameters when an average has come: it "
+                           "goes on with a x its own + (1 - a) x the average; changes: with the "
+                           "average plus the change of its own steps since the average was started",
+                           "changes", 0, 1),
+                    "changes")},
     .round = round,
     .replica = replica,
     .keeps = keeps,

@@ -4,11 +4,11 @@
 //   3. a read in clock c sees all updates with timestamp c - s - 1 or less, and may see newer ones;
 //   4. a worker sees its own updates.
 // A worker reads once per clock, after its push. A push of clock c is answered when every worker's
-// push of clock c - s has been applied, because the next iteration reads in clock c + 1: so a pull
-// is always on its way. A worker that has a cache, as in the paper, does not wait for the answer if
-// what it has is fresh enough; it adds its own updates itself, which is rule 4. With `cache = off`
-// it waits for every answer, and rule 4 holds because the server applies a push before it answers.
-// s = 0 is BSP through the server either way; with a large s and no cache it is ASP.
+// push of clock c - s has been applied, because the next iteration reads in clock c + 1, so a pull
+// is always on its way. A worker with a cache, as in the paper, does not wait for the answer if its
+// cache is fresh enough; it adds its own updates itself, which is rule 4. With `cache = off` it
+// waits for every answer, and rule 4 holds because the server applies a push before it answers. In
+// both cases s = 0 is BSP through the server; with a large s and no cache the schedule is ASP.
 #include <vector>
 
 #include "sim/schedule.h"
@@ -57,11 +57,10 @@ Schedule::Waiting waiting(const Settings& settings) {
 
 const Registered<Schedule> entry{{
     .name = "ssp",
-    .sentence = "stale synchronous: asynchronous, but nobody gets more than `staleness` ahead",
-    .help = {.more =
-                 "With a bound of 0 it is bulk synchronous through servers; without one, and with "
-                 "cache = off, it is asp. With its cache a worker waits for no answer that it "
-                 "can do without, so that ssp may be faster than asp, with staler gradients.",
+    .sentence = "stale synchronous: asynchronous, but no worker gets more than `staleness` ahead",
+    .help = {.more = "With a bound of 0 it is bulk synchronous through servers; without one, and "
+                     "with cache = off, it is asp. With its cache a worker waits only for answers "
+                     "that it needs, so ssp may be faster than asp, with staler gradients.",
              .paper = "Ho et al., NIPS 2013"},
     .options = {staleness_option("iterations the fastest worker may be ahead of the slowest", "3"),
                 choice("cache", "on: workers wait only for parameters that are too old", "on",

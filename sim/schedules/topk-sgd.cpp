@@ -1,9 +1,9 @@
 // TopK-SGD (Shi, Chu, Cheung, See, arXiv 1911.08772, as its authors run it; Alistarh et al.,
-// NeurIPS 2018): every worker sends only the largest values of its gradient plus what it left out
-// before; all workers gather all messages and add every one of them. All tensors are one fused
-// buffer, so compression begins after backward and overlaps with nothing; with `bucket-bytes` it
-// goes layer by layer instead (LAGS-SGD, OMGS-SGD). Which values are the largest is the
-// compressor's choice.
+// NeurIPS 2018): every worker sends only the largest values of the sum of its gradient and its
+// residual (the values left out before); all workers gather and add all messages. All tensors are
+// one fused buffer, so compression begins after backward and overlaps with nothing; with
+// `bucket-bytes` tensors go layer by layer instead (LAGS-SGD, OMGS-SGD). The compressor chooses
+// which values are the largest.
 #include <cmath>
 
 #include "sim/schedule.h"
@@ -35,20 +35,19 @@ WarmUp warm_up(const Settings& settings) {
 
 const Registered<Schedule> entry{{
     .name = "topk-sgd",
-    .sentence = "everybody gathers the largest values of everybody's gradient",
-    .help = {.more = "What is not sent is added to the next gradient, so little is lost, but "
-                     "compression begins only when backward has ended.",
+    .sentence = "every worker gathers the largest values of every worker's gradient",
+    .help = {.more = "Values that are not sent are added to the next gradient, so little is lost, "
+                     "but compression begins only when backward has ended.",
              .paper = "Shi et al., arXiv 1911.08772; Alistarh et al., NeurIPS 2018"},
     .options = {choice("warm-up-densities",
-                       "densities of the first epochs, where above density: 0.015625, "
-                       "0.004 (gaussiank), or from 0.25 by quarters (dgc)",
+                       "densities of the first epochs, if above density: 0.015625, 0.004 "
+                       "(gaussiank), or from 0.25 by quarters (dgc)",
                        "none", {"none", "gaussiank", "dgc"}),
-                or_word(
-                    whole_number("epoch-iterations",
-                                 "iterations of one epoch, where densities warm up; auto: of the "
-                                 "data that are learned, without learn 1",
-                                 "auto", 1, 1e9),
-                    "auto")},
+                or_word(whole_number("epoch-iterations",
+                                     "iterations of one epoch, for warm-up-densities; auto: from "
+                                     "the learned data, or 1 without learn",
+                                     "auto", 1, 1e9),
+                        "auto")},
     .sparsifiers_only = true,
     .exchange = "allgather",
     .defaults = {{"compressor", "topk"}, {"bucket-bytes", "all"}},

@@ -10,9 +10,9 @@
 namespace syncline {
 namespace {
 
-// Throws std::invalid_argument if the cost tables lack a price of what is sent, or of averaging
-// what is `averaged` besides. The one message also names what `others` lack, so that measuring all
-// this is enough.
+// Throws std::invalid_argument if the cost tables lack a price of the buckets that are `sent` or,
+// in addition, `averaged`. The one message also names the missing prices of `others`, so that
+// measuring everything in it is enough.
 void check_prices(const Traffic& traffic, const std::vector<Bucket>& sent,
                   const std::vector<Bucket>& averaged, const std::vector<Bucket>& others) {
   const Compression& compression = traffic.compression;
@@ -52,8 +52,8 @@ std::vector<Bucket> merged(const Scenario& scenario, const Model& model,
   return buckets;
 }
 
-// Of gradients that are averaged in each iteration, when they are there on the slowest worker, each
-// compressed by itself.
+// Groups the gradients that an iteration averages by the times at which they are ready on the
+// slowest worker. Each gradient is compressed by itself.
 std::vector<Bucket> cycled(const Scenario& scenario, const Model& model,
                            const ComputeTimes& compute, const Traffic& traffic,
                            const std::vector<Bucket>& tensors) {
@@ -97,7 +97,7 @@ double cycle_seconds(const Scenario& scenario, const Traffic& traffic) {
       schedule.round != nullptr || schedule.sharding != nullptr ||
       traffic.partners != Schedule::Partners::each_other)
     return 0;
-  constexpr int most_asked = 64;  // workers of a round, evenly spaced
+  constexpr int most_asked = 64;  // workers in a round, evenly spaced
   Routes routes = traffic.cluster.routes();
   double agreeing_s = 0;
   for (int distance = 1; distance < workers; distance *= 2) {
@@ -121,7 +121,7 @@ std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
   if (const auto sharding = scenario.schedule->sharding; sharding != nullptr)
     return unit_buckets(model, sharding(scenario.schedule_settings).parts);
   std::vector<Bucket> buckets;
-  std::vector<Bucket> averaged;  // what merging goes by
+  std::vector<Bucket> averaged;  // merging depends on the costs of these
   std::vector<Bucket> unmerged;
   switch (scenario.fusion.kind) {
     case Fusion::Kind::all:
@@ -131,14 +131,14 @@ std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
       buckets = fused(model, scenario, scenario.fusion);
       if (scenario.fusion.cycle_s == 0)
         break;
-      // Cycles make groups between single tensors and these.
+      // Cycles make groups of sizes between single tensors and these buckets.
       averaged = fused(model, scenario, {.bytes = 0});
       check_prices(traffic, buckets, averaged, {});
       buckets = cycled(scenario, model, compute, traffic, averaged);
       break;
     case Fusion::Kind::merged:
-      // Merging depends on costs. If the tables have those of all tensors together and of each
-      // alone, they have those of every merge in between.
+      // Merging depends on costs. If the tables have the cost of all tensors together and of each
+      // tensor alone, they have the costs of all merges in between.
       unmerged = sent(traffic, model_bucket, fused(model, scenario, {.bytes = 0}));
       averaged = {model_bucket};
       check_prices(traffic, {}, averaged, unmerged);

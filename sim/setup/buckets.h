@@ -1,4 +1,4 @@
-// Which tensors are sent together.
+// Decides which tensors are sent together.
 #pragma once
 
 #include <vector>
@@ -10,21 +10,21 @@
 
 namespace syncline {
 
-// By bytes alone.
+// Buckets by bytes alone.
 std::vector<Bucket> fused(const Model& model, const Scenario& scenario, const Fusion& fusion);
 
-// Each of these is one transfer of an iteration.
+// The transfers of one iteration.
 std::vector<Bucket> sent(const Traffic& traffic, const Bucket& model_bucket,
                          std::vector<Bucket> buckets);
 
-// What a cycle of fusion-cycle lasts: as long as all workers take to agree on what they have made,
-// at least. That is counted as one small all-reduce by recursive doubling, as of the bits that
-// Horovod's ranks exchange (response_cache.cc). 0: there are no cycles, as with one worker, which
-// has nobody to wait for.
+// Length of a cycle of fusion-cycle: at least the time in which all workers agree on the tensors
+// that they have ready. That time is one small all-reduce by recursive doubling, like the
+// all-reduce of bits among Horovod's ranks (response_cache.cc). 0: there are no cycles, for example
+// because there is only one worker.
 double cycle_seconds(const Scenario& scenario, const Traffic& traffic);
 
-// As the scenario says, with cycles of this length. Throws std::invalid_argument if the cost tables
-// lack a price of what is sent.
+// The buckets that the scenario asks for, with cycles of this length. Throws std::invalid_argument
+// if the cost tables lack a price of a message.
 std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
                                const ComputeTimes& compute, const Traffic& traffic,
                                const Bucket& model_bucket);

@@ -16,7 +16,7 @@
 namespace syncline {
 namespace {
 
-// Beside longer ones, seconds of messages would be lost in rounding.
+// With longer times, seconds of messages would be lost in rounding.
 constexpr double longest_s = 1e7;
 
 struct MeasuredThroughput {
@@ -55,8 +55,8 @@ std::map<std::string, MeasuredThroughput> measured_rows(const std::string& model
   return found;
 }
 
-// The speeds of the platform's fastest worker hosts, whether they take part or not. So a figure
-// does not depend on which workers are chosen, or their names.
+// Speeds of the platform's fastest worker hosts, whether or not they take part, so that a figure
+// does not depend on the choice of workers or on their names.
 class Fastest {
  public:
   explicit Fastest(const Cluster& cluster) {
@@ -66,10 +66,10 @@ class Fastest {
       of_device = std::max(of_device, host.speed_flops);
     }
   }
-  // Of the hosts with this device; of all where none has it, or none is named.
+  // The fastest host with this device; of all hosts if none has the device, or if none is named.
   double speed_flops(const std::string& device) const {
     double fastest = 0;
-    for (const auto& [name, flops] : of_device_flops_)  // few
+    for (const auto& [name, flops] : of_device_flops_)  // few entries
       if (!device.empty() && device_of(name) == device)
         fastest = std::max(fastest, flops);
     return fastest > 0 ? fastest : all_flops_;
@@ -80,14 +80,14 @@ class Fastest {
   std::map<std::string, double> of_device_flops_;
 };
 
-// Bytes/s of a device's memory: as said, which is the reference host's; or what
-// platforms/devices.csv has, measured if somebody has.
+// Bytes/s of a device's memory: the option's value, which is for the reference host; or the value
+// in platforms/devices.csv, measured if there is a measurement.
 struct MemoryRate {
   double Bps = 0;
-  std::string source;  // "1,360 GB/s, measured of a100"; empty: as said
+  std::string source;  // "1,360 GB/s, measured of a100"; empty: the option's value
 };
 
-// The device that counts for a worker on this host.
+// The device of a worker on this host: the option `device` comes first.
 const std::string& device_at(const Scenario& scenario, const HostFacts& host) {
   return scenario.device.empty() ? host.device : scenario.device;
 }
@@ -109,8 +109,9 @@ MemoryRate memory_rate(const Scenario& scenario, const HostFacts& host) {
 }
 
 // The optimiser's step of a worker on this host, as work: its seconds on the reference host times
-// that host's speed. The reference is the fastest host; with rates of devices.csv, the fastest that
-// has this one's device, so that each device moves the step's bytes at its own rate.
+// the reference host's speed. The reference is the fastest host; with rates of devices.csv, the
+// fastest host that has the same device, so that each device moves the step's bytes at its own
+// rate.
 double step_flop(const Scenario& scenario, const Model& model, const Fastest& fastest,
                  const HostFacts& host) {
   if (scenario.optimizer.values == 0)
@@ -121,7 +122,8 @@ double step_flop(const Scenario& scenario, const Model& model, const Fastest& fa
          memory_rate(scenario, host).Bps * fastest.speed_flops(device_of(reference));
 }
 
-// The part of the optimiser's step that a worker takes: where workers hold shards, that of its own.
+// The part of the optimiser's step that a worker takes: its own shard's part if workers hold
+// shards.
 double part_of_step(const Scenario& scenario, const Cluster& cluster) {
   if (scenario.schedule == nullptr || scenario.schedule->sharding == nullptr)
     return 1;
@@ -129,7 +131,7 @@ double part_of_step(const Scenario& scenario, const Cluster& cluster) {
   return 1.0 / static_cast<double>(cluster.topology.members(group, 0).size());
 }
 
-// Samples/s at the option efficiency of a device's peak; `source` says of which.
+// Samples/s of a device at the fraction `efficiency` of its peak; adds the peak to `source`.
 double samples_at_peak(const Scenario& scenario, const Model& model, const std::string& name,
                        std::string& source) {
   const std::string precision = name_of(scenario.arithmetic);
@@ -151,7 +153,8 @@ double samples_at_peak(const Scenario& scenario, const Model& model, const std::
   return peak * *scenario.efficiency / model.training_flop();
 }
 
-// One micro-step of each worker alone, with the optimiser's step where that is measured or timed.
+// One micro-step of each worker alone, including the optimiser's step if it was measured or timed
+// with it.
 struct MicroSteps {
   std::vector<double> seconds;
   std::string source;
@@ -160,7 +163,7 @@ struct MicroSteps {
 MicroSteps micro_steps_alone(const Scenario& scenario, const Model& model, const Cluster& cluster,
                              const Fastest& fastest) {
   MicroSteps all;
-  // A measured figure is that of the fastest host with the device: so much work is a micro-step.
+  // A measured figure is for the fastest host with the device. This gives the work of a micro-step.
   const auto work_flop = [&](double samples_per_s, const std::string& device) {
     return scenario.batch / samples_per_s * fastest.speed_flops(device);
   };
@@ -209,7 +212,7 @@ MicroSteps micro_steps_alone(const Scenario& scenario, const Model& model, const
     return all;
   }
   if (scenario.efficiency &&
-      scenario.arithmetic != Arithmetic::fp32) {  // which hosts' speeds are of
+      scenario.arithmetic != Arithmetic::fp32) {  // fp32 peaks are the hosts' speeds
     if (!named.empty())
       flop_of = {{named, 0.0}};
     std::string peaks;
@@ -244,7 +247,7 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
                      .model_flop = model.forward_flop(),
                      .again_flop = model.again_flop(),
                      .source = alone.source};
-  double own_step = 0;  // part of a micro-step that is the step of the model's file
+  double own_step = 0;  // fraction of a micro-step that is the step in the model's file
   if (model.times) {
     const double computed_s = model.times->forward_s + model.times->backward_s;
     times.forward_part = model.times->forward_s / computed_s;
@@ -256,7 +259,7 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
           scenario.optimizer.name, model.name));
   }
   times.again_part = times.forward_part * times.again_flop / times.model_flop;
-  const double more = 1 + times.again_part;  // computation, of which these then are parts
+  const double more = 1 + times.again_part;  // computation with recomputation, relative to without
   for (double* part : {&times.forward_part, &times.backward_part, &times.again_part})
     *part /= more;
   const bool servers_apply = scenario.schedule != nullptr && scenario.schedule->server != nullptr;
@@ -331,7 +334,7 @@ double jitter_factor(double coefficient, std::uint64_t seed, int rank, int itera
   const PhiloxWords words =
       philox({static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(rank), 0, 0},
              static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
-  // Box and Muller; adding 0.5 keeps the logarithm finite.
+  // Box-Muller transform; adding 0.5 keeps the logarithm finite.
   const double u = (words[0] + 0.5) * 0x1p-32;
   const double v = (words[1] + 0.5) * 0x1p-32;
   const double normal = std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);

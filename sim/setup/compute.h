@@ -1,6 +1,6 @@
-// Seconds of computation, from the first source available: the option `throughput`, else the times
+// Seconds of computation, from the first available source: the option `throughput`, else the times
 // in the model's file, else a measured row of models/throughput.csv, else `efficiency` times the
-// host's peak speed. Never a silent zero.
+// host's peak speed. If there is no source, it is an error, never a silent zero.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,26 @@ namespace syncline {
 
 struct ComputeTimes {
   struct OfWorker {
-    double micro_step_s = 0;  // computation
-    // The optimiser's step, which follows communication; 0 where servers apply the gradients, or
-    // where nothing is known of it but that it is in a measured throughput.
+    double micro_step_s = 0;  // of computation
+    // The optimiser's step, which follows communication. 0 if servers apply the gradients, or if
+    // the step is only known to be part of a measured throughput.
     double step_s = 0;
   };
   std::vector<OfWorker> of_worker;
-  // What scaling is measured by: one iteration alone, with the step of all parameters wherever the
-  // schedule has it taken, and nothing computed again.
+  // The reference for scaling: one iteration alone, with the step of all parameters whatever the
+  // schedule is, and without recomputation.
   std::vector<double> alone_s;
   int micro_steps = 1;
-  // Software takes this before the step: a worker alone hides it, because its host runs ahead of
-  // its device; others wait for communication first.
+  // Software's time before the step. A worker alone hides it, because its host runs ahead of its
+  // device; with several workers, hosts wait for communication first.
   double launch_s = 0;
-  // Parts of a micro-step: the backward pass costs twice the forward pass, unless the model's file
-  // has times; and what backward computes once more of the forward pass.
+  // Fractions of a micro-step. The backward pass costs twice the forward pass, unless the model's
+  // file has times. again_part: the forward computation that backward repeats.
   double forward_part = 1.0 / 3;
   double backward_part = 2.0 / 3;
   double again_part = 0;
   double model_flop = 0;  // forward, per sample: seconds are split over layers by flop
-  double again_flop = 0;  // of it, what backward computes once more
+  double again_flop = 0;  // the part of model_flop that backward repeats
   std::string source;     // where the seconds come from, for the result
 
   double micro_step_s(int worker) const { return of_worker[index(worker)].micro_step_s; }
@@ -42,17 +42,17 @@ struct ComputeTimes {
   // One iteration alone, with its optimiser's step.
   double solo_s(int worker) const { return micro_steps * micro_step_s(worker) + step_s(worker); }
   double longest_solo_s() const;
-  // These are of one micro-step.
+  // The next functions are for one micro-step.
   double forward_s(int worker) const { return micro_step_s(worker) * forward_part; }
-  double forward_s(int worker, double forward_flop) const;  // of layers with so much flop
+  double forward_s(int worker, double forward_flop) const;  // of layers with this flop
   double backward_s(int worker) const {
     return micro_step_s(worker) * (backward_part + again_part);
   }
-  double backward_s(int worker, const Bucket& bucket) const;  // of its layers
+  double backward_s(int worker, const Bucket& bucket) const;  // of the bucket's layers
   // From the first micro-step's backward pass to the last one's forward pass.
   double accumulate_s(int worker) const { return micro_step_s(worker) * (micro_steps - 1); }
   double before_backward_s(int worker) const { return forward_s(worker) + accumulate_s(worker); }
-  // The part of the bucket's backward that computes forward once more.
+  // Fraction of the bucket's backward that repeats forward computation.
   double again_in_backward(const Bucket& bucket) const;
 
  private:
@@ -64,12 +64,13 @@ struct ComputeTimes {
   }
 };
 
-// Throws std::runtime_error that lists the rows that exist, if no source is available; or if the
-// optimiser's step would take longer than the measured iteration that it is a part of.
+// Throws std::runtime_error if no source is available (the error lists the rows that exist), or if
+// the optimiser's step would take longer than the measured iteration that contains it.
 ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster);
 
-// A factor with mean 1 and this coefficient of variation, log-normal: compute times are positive
-// and skewed. Counter-based: the same (seed, rank, iteration) gives the same factor, in any order.
+// A log-normal factor with mean 1 and this coefficient of variation, because compute times are
+// positive and skewed. Counter-based: the same (seed, rank, iteration) always gives the same
+// factor, in any order of calls.
 double jitter_factor(double coefficient, std::uint64_t seed, int rank, int iteration);
 
 }  // namespace syncline

@@ -9,18 +9,18 @@
 namespace syncline {
 namespace {
 
-// A part of what is kept of each parameter.
+// Memory that a worker keeps for each parameter.
 struct Kept {
   double bytes = 0;
-  double share = 1;  // of it, that each worker holds
+  double share = 1;  // the fraction of parameters for which a worker keeps it
   std::string what;
 };
 
-// Of what each worker holds everything, unless the schedule shards it.
+// Fractions that each worker holds: everything, unless the schedule shards it.
 struct StateShares {
   double parameters = 1;
   double gradients = 1;
-  double optimizer = 1;  // with its copy of the parameters
+  double optimizer = 1;  // and the fp32 copy of the parameters
 };
 
 StateShares shares_of(const Scenario& scenario, const Topology& topology) {
@@ -33,7 +33,7 @@ StateShares shares_of(const Scenario& scenario, const Topology& topology) {
           .optimizer = shard};
 }
 
-// `encoded` values of gradients become messages of this worker in an iteration.
+// `encoded`: gradient values that this worker turns into messages in an iteration.
 std::vector<Kept> kept_of(const Scenario& scenario, const Model& model, const Topology& topology,
                           double encoded) {
   const Schedule& schedule = *scenario.schedule;
@@ -43,7 +43,7 @@ std::vector<Kept> kept_of(const Scenario& scenario, const Model& model, const To
   constexpr double of_fp32 = 4;
   std::vector<Kept> kept{{bytes, shares.parameters, "parameters"},
                          {bytes, shares.gradients, "gradients"}};
-  if (schedule.server == nullptr) {  // else servers have these
+  if (schedule.server == nullptr) {  // otherwise servers keep these
     if (precision != Precision::fp32)
       kept.push_back({of_fp32, shares.optimizer, "fp32 copy"});
     if (const int states = scenario.optimizer.states(); states > 0)
@@ -63,11 +63,11 @@ std::vector<Kept> kept_of(const Scenario& scenario, const Model& model, const To
   return kept;
 }
 
-// Units whose parameters are whole on each worker at a time: the one that computes, and those that
-// are gathered meanwhile.
+// Units whose parameters are whole on each worker at the same time: the unit that computes, and the
+// units that are gathered meanwhile.
 struct Gathered {
   std::size_t units = 0;
-  double parameters = 0;  // the most of so many that follow each other
+  double parameters = 0;  // the maximum over consecutive units
 };
 
 Gathered gathered_at_once(const Scenario& scenario, const Model& model, const Topology& topology) {
@@ -86,19 +86,19 @@ Gathered gathered_at_once(const Scenario& scenario, const Model& model, const To
   return most;
 }
 
-// Bytes of a sample that are in memory at once, in 16 bits, by the model's file: what forward
-// keeps, and what backward computes again for one of its parts, of which attention's products are
-// one in each block, and units are all of it.
+// Bytes of a sample that are in memory at once, in 16 bits, by the model's file: everything that
+// forward keeps, plus the largest part that backward computes again. With `selective` the parts are
+// the attention products of each block; with `full` they are whole units.
 double activations_in(const Model& model, Recompute recompute) {
   double kept = 0;
-  double again = 0;  // the most of one part
+  double again = 0;  // the largest part
   if (recompute == Recompute::full) {
     auto layer = model.layers.rbegin();
     for (const Bucket& unit : unit_buckets(model, std::nullopt)) {
       double all = 0;
       for (int i = 0; i < unit.tensors; ++i)
         all += (layer++)->activation_bytes;
-      const double input = (layer - 1)->activation_bytes;  // its first tensor's
+      const double input = (layer - 1)->activation_bytes;  // of its first tensor
       kept += input;
       again = std::max(again, all - input);
     }
@@ -112,7 +112,7 @@ double activations_in(const Model& model, Recompute recompute) {
   return kept + again;
 }
 
-// Of a sample; 0: it is not known.
+// Bytes of a sample; 0: unknown.
 double activation_bytes_of(const Scenario& scenario, const Model& model) {
   constexpr double of_16_bits = 2;
   return scenario.activation_bytes.value_or(
@@ -120,7 +120,7 @@ double activation_bytes_of(const Scenario& scenario, const Model& model) {
       static_cast<double>(value_bytes(kept_in(scenario.arithmetic))) / of_16_bits);
 }
 
-// The device of the workers that has the least memory, of those that are known.
+// The workers' known device with the least memory.
 const Device* smallest_device(const Scenario& scenario, const Cluster& cluster) {
   const Device* smallest = nullptr;
   std::string seen;

@@ -1,4 +1,4 @@
-// What training keeps in the memory of a device, and whether it fits.
+// The memory that training needs on a device, and whether it fits.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 namespace syncline {
 
 struct MemoryNeed {
-  double bytes = 0;        // of what the arithmetic names
+  double bytes = 0;        // that `arithmetic` adds up
   double has_bytes = 0;    // of the device
   std::string arithmetic;  // "13 B parameters x (2 + ...) bytes = 208 GB > 80 GB of h100"
 
   bool fits() const { return bytes <= has_bytes; }
 };
 
-// On the worker with the least memory, of which `encoded` values of gradients become messages in
-// an iteration (Traffic::encoded_of). None where no device of a worker is in platforms/devices.csv.
+// For the worker with the least memory, which turns `encoded` gradient values into messages in an
+// iteration (Traffic::encoded_of). None if no worker has a device of platforms/devices.csv.
 std::optional<MemoryNeed> memory_need(const Scenario& scenario, const Model& model,
                                       const Cluster& cluster, double encoded = 0);
 

@@ -17,14 +17,15 @@
 namespace syncline {
 namespace {
 
-// A model has at most so many. Their bytes on a million workers are less than 2^63.
+// The largest model. Its bytes on a million workers are less than 2^63.
 constexpr double most_parameters = 1e12;
 constexpr double least_flop = 1e-3;
 constexpr double most_flop = 1e24;
-constexpr double most_activation_bytes = 1e15;  // of a row, as of activation-bytes
+constexpr double most_activation_bytes = 1e15;  // per row; the same limit as for activation-bytes
 constexpr std::size_t most_layers = 100'000;
 
-// Merges neighbours: `joins[i]` says that tensor i (in backward order) is in the bucket of i + 1.
+// Merges neighbours: `joins[i]` means that tensor i (in backward order) is in the bucket of tensor
+// i + 1.
 std::vector<Bucket> bucketed(const std::vector<Layer>& backward, const std::vector<bool>& joins) {
   std::vector<Bucket> buckets;
   bool open = false;
@@ -42,8 +43,8 @@ std::vector<Bucket> bucketed(const std::vector<Layer>& backward, const std::vect
   return buckets;
 }
 
-// "h.0" of "h.0.attn.weight": up to the first number, if there is more than a word behind it.
-// Empty: it is in no block.
+// The block of a tensor: "h.0" for "h.0.attn.weight". The name up to the first number, if more than
+// one word follows. Empty: the tensor is in no block.
 std::string block_of(const std::string& tensor) {
   const std::vector<std::string> words = split(tensor, '.');
   std::string block;
@@ -85,11 +86,11 @@ std::vector<Layer> in_backward_order(const Model& model) {
   return {model.layers.rbegin(), model.layers.rend()};
 }
 
-// Sums of doubles: those of whole numbers would wrap round.
+// Adds up doubles, because sums of whole numbers would wrap round.
 void check_sums(const Model& model, const std::string& path) {
   const auto check = [&](const char* what, double sum, double most) {
     if (sum > most)
-      refuse_file(path, "its layers have {} {}: allowed are up to {} together", number_text(sum),
+      refuse_file(path, "its layers have {} {}: allowed are up to {} in total", number_text(sum),
                   what, number_text(most));
   };
   if (model.layers.size() > most_layers)
@@ -151,7 +152,7 @@ Model read_csv_model(const std::string& path) {
   return model;
 }
 
-// Its gradients as layers, with so many bytes per parameter.
+// A model whose layers are the iteration's gradients, with `value_bytes` bytes per parameter.
 Model model_of(ImportedIteration iteration, const std::string& path, int value_bytes) {
   if (iteration.gradients.empty())
     refuse_file(path, "no gradient that workers add (an all-reduce): allowed is one or more");
@@ -178,7 +179,7 @@ Model model_of(ImportedIteration iteration, const std::string& path, int value_b
     model.read_as += "; gradients rounded up to whole parameters";
   if (backward_ns <= 0 && iteration.forward_ns + iteration.step_ns > 0)
     refuse_file(path, "its backward pass takes no time: allowed is 1 ns or more");
-  if (backward_ns <= 0) {  // a question about communication alone
+  if (backward_ns <= 0) {  // the file is about communication alone
     model.read_as += "; no computation: 1 ns stands for it";
     backward_ns = 1;
     for (Layer& layer : model.layers)
@@ -287,7 +288,8 @@ std::string describe_units(const Model& model, std::optional<int> parts) {
 std::vector<Bucket> cycled_buckets(const Model& model, const Fusion& fusion, int value_bytes,
                                    const std::vector<double>& ready_s) {
   const std::vector<Layer> backward = in_backward_order(model);
-  const auto end_of_cycle = [&](std::size_t i) {  // what is ready at an end is in time for it
+  // A gradient that is ready at the end of a cycle is in time for it.
+  const auto end_of_cycle = [&](std::size_t i) {
     constexpr double rounding = 1e-9;
     return std::max(1.0, std::ceil(ready_s[i] / fusion.cycle_s - rounding)) * fusion.cycle_s;
   };
@@ -325,13 +327,13 @@ std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double b
         static_cast<double>(backward[i].parameters) * value_bytes * compress_seconds_per_byte;
     ready[i] = elapsed;
   }
-  // ended[i]: the earliest time when the first i gradients can have been exchanged; then their last
-  // bucket begins with gradient began[i]. A bucket of gradients first to i - 1 sets out when its
-  // last gradient is there and the exchange of all before `first` has ended. Of those `first` where
-  // that is over before, the last is the best, as its bucket is the smallest. Of the others, those
-  // wait in a queue which none after them beats, by what they end at without their own bytes; since
-  // `ended` and `ready` never fall, each enters once and leaves once: a model may have 500,000
-  // tensors.
+  // ended[i] is the earliest time at which the first i gradients can have been exchanged; their
+  // last bucket then begins with gradient began[i]. A bucket with gradients `first` to i - 1 sets
+  // out when its last gradient is ready and the exchange of all gradients before `first` has ended.
+  // Among the candidates for `first` whose exchange before ends in time, the last is the best,
+  // because its bucket is the smallest. The others wait in a queue, compared by their end without
+  // their own bytes; one that is no better than a later one leaves. `ended` and `ready` never fall,
+  // so each enters once and leaves once: a model may have 500,000 tensors.
   std::vector<double> ended(n + 1, 0);
   std::vector<std::size_t> began(n + 1, 0);
   std::vector<double> bytes(n + 1, 0);  // of the first i gradients
@@ -339,7 +341,7 @@ std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double b
   const auto without_bytes = [&](std::size_t first) {
     return ended[first] - bytes[first] * seconds_per_byte;
   };
-  std::size_t in_time = 0;  // the last `first` that no gradient waits for
+  std::size_t in_time = 0;  // the last `first` for which no gradient waits
   for (std::size_t i = 1; i <= n; ++i) {
     bytes[i] = bytes[i - 1] + static_cast<double>(backward[i - 1].parameters) * value_bytes;
     while (!waiting.empty() && without_bytes(waiting.back()) >= without_bytes(i - 1))

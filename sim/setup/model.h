@@ -1,4 +1,4 @@
-// A network to train, as the simulator sees it: its gradient tensors in forward order.
+// A network to train: its gradient tensors in forward order.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace syncline {
 struct Layer {
   std::string name;
   std::uint64_t parameters = 0;
-  double forward_flop = 0;    // per sample; where a model has times, ns of its backward instead
-  double attention_flop = 0;  // of these: products of activations, which grow with the sequence
-  double again_flop = 0;      // of these: computed once more in backward
-  // That forward keeps for backward, of a sample and in 16 bits; 0 in all layers: it is not known.
+  double forward_flop = 0;    // per sample; ns of its backward if the model has times
+  double attention_flop = 0;  // part of it: products of activations, which grow with the sequence
+  double again_flop = 0;      // part of it: computed once more in backward
+  // Bytes that forward keeps for backward, for a sample and in 16 bits; 0 in all layers: unknown.
   double activation_bytes = 0;
-  double attention_bytes = 0;  // of these: scores of pairs of tokens, and what is made of them
+  double attention_bytes = 0;  // part of them: scores of pairs of tokens, and their results
 };
 
-// Other tools' files have these instead of flop: seconds of an iteration of one worker alone, of
-// whatever batch they were taken with.
+// Other tools' files have times instead of flop: seconds of an iteration of one worker alone, with
+// the batch for which they were taken.
 struct IterationTimes {
   double forward_s = 0;
-  double backward_s = 0;  // split over layers as `forward_flop` is
+  double backward_s = 0;  // split over layers by `forward_flop`
   double step_s = 0;      // after communication
 
   double all_s() const { return forward_s + backward_s + step_s; }
@@ -34,62 +34,63 @@ struct IterationTimes {
 
 struct Model {
   std::string name;
-  std::string sample;  // what one sample is: "224x224 image"
+  std::string sample;  // one sample in words: "224x224 image"
   std::vector<Layer> layers;
   std::optional<IterationTimes> times;
-  std::string read_as;  // another tool's format and what was assumed, for results; empty: our CSV
+  std::string read_as;  // another tool's format and assumptions, for results; empty: our CSV
 
   std::uint64_t parameters() const;
   double forward_flop() const;  // per sample
   double attention_flop() const;
   double again_flop() const;
-  // Per sample, of forward and backward, which has two matrix products where forward has one.
+  // Per sample, forward and backward. Backward has two matrix products where forward has one.
   double training_flop() const { return 3 * forward_flop(); }
-  // How many a sample is; none where it is no sequence of tokens.
+  // Tokens of a sample; none if a sample is no sequence of tokens.
   std::optional<double> tokens() const;
-  // Its activations are known, and attention's scores are none of them, as with FlashAttention.
+  // True if activations are known and contain no scores of attention, as with FlashAttention.
   bool keeps_no_scores() const;
 };
 
 // Reads a model (models/README.md): `layer,parameters,forward_flop` under a `# key: value` header;
 // a Chakra trace as JSON, whose first character is {; or a workload text of ASTRA-sim 1.0 and
-// SimAI, whose first word is one of its kinds of parallelism. The last two have bytes, of which a
-// parameter is `value_bytes`. Throws std::runtime_error that names file and line; also when the sum
+// SimAI, whose first word is one of its kinds of parallelism. The last two have bytes; a parameter
+// is `value_bytes` of them. Throws std::runtime_error that names file and line, also if the sum
 // differs from `# parameters`.
 Model read_model(const std::string& path, int value_bytes = 4);
 
-// Buckets of bytes, or one of all: of at most so many, unless one tensor alone is larger; or, where
-// fusion closes after, each until it has so many.
+// Buckets by bytes, or one bucket for all tensors. A bucket has at most the limit, unless one
+// tensor alone is larger. If fusion closes after the limit, each bucket grows until it reaches the
+// limit.
 std::vector<Bucket> fused_buckets(const Model& model, const Fusion& fusion, int value_bytes);
 
 // Units of layers that move together: a bucket for each numbered block that the tensors' names show
-// (`h.0.attn.weight` is in block h.0, and has more than a number before its last word) and for each
-// run of tensors between blocks; or so many parts of equal size. Names that show less than two
-// blocks are cut into parts of 100 million parameters, as by PyTorch's size_based_auto_wrap_policy.
+// (`h.0.attn.weight` is in block h.0; more than one word must follow the number) and for each run
+// of tensors between blocks. With `parts`: that many parts of equal size. If names show fewer than
+// two blocks: parts of 100 million parameters, as by PyTorch's size_based_auto_wrap_policy.
 std::vector<Bucket> unit_buckets(const Model& model, std::optional<int> parts);
-// Says which of these they are.
+// Describes which of these the units are.
 std::string describe_units(const Model& model, std::optional<int> parts);
-// Horovod's: gradients that are there when a cycle ends, and were not when the one before did, go
-// together, in buckets of at most so many bytes, unless one tensor alone is larger. Cycles begin
-// with backward; `ready_s` are seconds from there, of gradients in backward order.
+// Horovod's buckets: gradients that become ready in the same cycle are sent together, in buckets up
+// to the limit, unless one tensor alone is larger. Cycles begin with backward; `ready_s` are
+// seconds from there, for gradients in backward order.
 std::vector<Bucket> cycled_buckets(const Model& model, const Fusion& fusion, int value_bytes,
                                    const std::vector<double>& ready_s);
 
 // Merges neighbours so that the last exchange ends earliest, if exchanging b bytes takes
-// `startup_s`
-// + b * `seconds_per_byte` and exchanges follow each other. This is the aim of MG-WFBP (Shi, Chu,
-// Li, INFOCOM 2019); here dynamic programming over the first gradients finds the optimum.
-// `backward_s` is the whole backward pass; compressing a byte of gradient delays this gradient and
-// all later ones by `compress_seconds_per_byte` (OMGS-SGD, Shi et al., INFOCOM 2020).
+// `startup_s` + b * `seconds_per_byte` and exchanges follow each other. This is the aim of MG-WFBP
+// (Shi, Chu, Li, INFOCOM 2019); here dynamic programming over the first gradients finds the
+// optimum. `backward_s` is the whole backward pass. Compressing a byte of gradient delays this
+// gradient and all later ones by `compress_seconds_per_byte` (OMGS-SGD, Shi et al., INFOCOM 2020).
 std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double backward_s,
                                    double startup_s, double seconds_per_byte,
                                    double compress_seconds_per_byte = 0);
 
-// Each server holds whole tensors, dealt round robin in forward order, as TensorFlow's
-// replica_device_setter does.
+// Gives each server whole tensors, dealt round robin in forward order, as by TensorFlow's
+// replica_device_setter.
 void deal_tensors(const Model& model, int servers, std::vector<Bucket>& buckets);
 
-// Sets how many parameters of each bucket are in tensors of fewer than `below`.
+// Sets the number of parameters of each bucket that are in tensors of fewer than `below`
+// parameters.
 void count_small_tensors(const Model& model, std::uint64_t below, std::vector<Bucket>& buckets);
 
 }  // namespace syncline

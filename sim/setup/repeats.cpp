@@ -11,7 +11,7 @@ namespace syncline {
 namespace {
 
 constexpr int several = 5;
-constexpr int fewest = 3;  // of two, Student's interval says next to nothing
+constexpr int fewest = 3;  // with two, Student's interval says next to nothing
 
 bool several_say_more(const Setup& setup) {
   return setup.lesson == nullptr && chance_decides(setup);
@@ -41,10 +41,10 @@ std::string too_few_runs(const Setup& setup, int runs) {
     return "";
   return fmt::format(
       "{}, because five would take longer than --limit-seconds: chance decides when workers meet, "
-      "{}; repeats = 5 has five",
+      "{}; repeats = 5 makes five",
       runs == 1 ? "one run" : std::to_string(runs) + " runs",
-      runs == 1 ? "which one run sees little of, so its interval is wide"
-                : "and the interval of fewer is wider");
+      runs == 1 ? "and one run shows little of this, so its interval is wide"
+                : "and the interval of fewer runs is wider");
 }
 
 double interval_of_each(double interval, int runs) {
@@ -55,13 +55,13 @@ double interval_of_each(double interval, int runs) {
 }
 
 std::uint64_t seed_of_run(std::uint64_t seed, int run) {
-  constexpr std::uint32_t purpose = 2;  // jitter's is 0, that of sizes 1
+  constexpr std::uint32_t purpose = 2;  // 0 is jitter's, 1 is for sizes
   if (run == 0)
     return seed;
   const PhiloxWords words =
       philox({static_cast<std::uint32_t>(run), 0, 0, purpose}, static_cast<std::uint32_t>(seed),
              static_cast<std::uint32_t>(seed >> 32));
-  return (std::uint64_t{words[0]} << 32 | words[1]) >> 11;  // as large as the option may be
+  return (std::uint64_t{words[0]} << 32 | words[1]) >> 11;  // within the range of the option
 }
 
 }  // namespace syncline

@@ -1,4 +1,4 @@
-// A cell may have several runs, with seeds of their own.
+// The runs of a cell, each with its own seed.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +8,26 @@
 
 namespace syncline {
 
-// A cell has as many runs as the option `repeats` says. With `auto` the scenario alone says: five
-// where chance decides when workers meet (compute times or sizes are drawn, and not all wait for
-// all in every round, which would make its rounds independent), or as many, three at least, as fit
-// into the seconds of a core that a cell may take, if each takes its least length by the estimate.
-// Else one; one too where something is learned.
+// The number of runs of a cell. The option `repeats` sets it. With `auto` the scenario decides:
+// five runs if chance decides when workers meet (compute times or sizes are drawn at random, and
+// not all workers wait for all others in every round, which would make its rounds independent). If
+// five of the shortest runs, by the estimate, do not fit into the seconds of a core that a cell may
+// take: as many as fit, at least three. Else, and if something is learned: one.
 int runs_of(const Setup& setup, double seconds_of_a_run, double most_seconds);
 
-// What a result says that has fewer runs than chance needs; empty: it has enough, or as many as
-// `repeats` says.
+// The result's note if it has fewer runs than random variation calls for; empty: it has enough, or
+// the number that `repeats` sets.
 std::string too_few_runs(const Setup& setup, int runs);
 
-// Whether it does: then one run says less of another than it sees of itself.
+// True if chance decides when workers meet. One run then tells less about other runs than its own
+// spread suggests.
 bool chance_decides(const Setup& setup);
 
-// To what part each of several runs must know its throughput, so that their mean is known to
-// `interval`; of one or two runs, the same.
+// The relative interval to which each of several runs must know its throughput, so that their mean
+// is known to `interval`. For one or two runs, the same interval.
 double interval_of_each(double interval, int runs);
 
-// Run 0 has the scenario's own; the others one each, which is drawn from it.
+// The seed of a run: run 0 has the scenario's own; the others' are drawn from it.
 std::uint64_t seed_of_run(std::uint64_t seed, int run);
 
 }  // namespace syncline

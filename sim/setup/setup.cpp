@@ -28,13 +28,13 @@ Cluster load_cluster(const Scenario& scenario, const PlatformFile& platform) {
     cluster.platform = loaded;
     Routes routes = cluster.routes();
     if (scenario.schedule->partners() ==
-        Schedule::Partners::each_other)  // rivals go over them, too
+        Schedule::Partners::each_other)  // dense rivals use channels, too
       cluster.topology.channels = channels_over(cluster.topology, routes, scenario.channels);
     return cluster;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    // SimGrid's messages about a file name it, ours about its hosts do not.
+    // SimGrid's messages about a file name it; ours about its hosts do not.
     const std::string what = error.what();
     throw std::runtime_error(what.find(scenario.platform) == std::string::npos
                                  ? "platform " + scenario.platform + ": " + what
@@ -56,8 +56,8 @@ Traffic load_traffic(const Scenario& scenario, Cluster cluster, const Bucket& mo
   return traffic_of(scenario, std::move(cluster), std::move(compression));
 }
 
-// Warns that servers and aggregators of nodes without a host of their own share a worker's, if
-// there are any.
+// Warns if servers and aggregators share a worker's host, because their node has no host of its
+// own.
 std::vector<Warning> shared_hosts(const Scenario& scenario, const Traffic& traffic) {
   const Cluster& cluster = traffic.cluster;
   const bool averages = traffic.partners == Schedule::Partners::each_other;
@@ -75,22 +75,22 @@ std::vector<Warning> shared_hosts(const Scenario& scenario, const Traffic& traff
   const std::string link =
       route.links.empty() ? "links" : "link " + routes.link(route.links[0]).name;
   return {fmt::format(
-      "{} {} no host of its own: what runs on node {} for all of its workers shares host {} and "
-      "its {} with worker {}; give it a host with role = host, or a zone of its own with a router",
+      "{} {} no host of its own: the server or aggregator of node {} shares host {} and its {} "
+      "with worker {}; give the node a host with role = host, or a zone of its own with a router",
       nodes, nodes > 1 ? "nodes have" : "node has", node,
       cluster.rank_hosts[index(workers.front())], link, workers.front())};
 }
 
-// Warns that each worker is a node, where neither the platform nor the user says so.
+// Warns that each worker is a node, if neither the platform nor the user says so.
 std::vector<Warning> lone_workers(const Scenario& scenario, const Cluster& cluster) {
   if (scenario.workers_per_node || cluster.topology.workers() == 1 ||
       !std::ranges::all_of(cluster.worker_hosts, &std::string::empty, &HostFacts::node))
     return {};
-  return {fmt::format(
-      "no host of this platform has the property `node`, so each of {} workers is a node with a "
-      "network card of its own; workers-per-node = 8 would make eight neighbours one, and 1 says "
-      "that it is meant so",
-      cluster.topology.workers())};
+  return {
+      fmt::format("no host of this platform has the property `node`, so each of {} workers is a "
+                  "node with a network card of its own; workers-per-node = 8 would make one node "
+                  "of eight neighbours, and 1 confirms one worker per node",
+                  cluster.topology.workers())};
 }
 
 std::string adding_source(const Scenario& scenario) {
@@ -114,7 +114,7 @@ std::shared_ptr<const Lesson> lesson_of(const Scenario& scenario) {
   if (!scenario.learns())
     return nullptr;
   const Learning& learning = scenario.learning;
-  const auto lesson = std::make_shared<Lesson>();  // what is learned reads the data where they are
+  const auto lesson = std::make_shared<Lesson>();  // the objective refers to its data
   lesson->data = load_data(learning.data, learning.data_folder, learning.generated, scenario.seed);
   if (learning.validates)
     hold_out_validation(lesson->data);
@@ -123,7 +123,7 @@ std::shared_ptr<const Lesson> lesson_of(const Scenario& scenario) {
   return lesson;
 }
 
-// Without a model, what is learned is timed.
+// Without a model, the learned problem is timed.
 Model trained_model(const Scenario& scenario, const Lesson* lesson) {
   if (!scenario.model.empty())
     return read_model(scenario.model, static_cast<int>(value_bytes(scenario.precision)));
@@ -134,7 +134,7 @@ Model trained_model(const Scenario& scenario, const Lesson* lesson) {
   return model;
 }
 
-// Sets what backward computes again.
+// Sets the flop that backward computes again.
 void set_recomputed(const Scenario& scenario, Model& model) {
   if (scenario.recompute == Recompute::selective && model.attention_flop() == 0)
     refuse(
@@ -147,12 +147,12 @@ void set_recomputed(const Scenario& scenario, Model& model) {
                                                                     : 0;
 }
 
-// What was chosen does less than one may expect of it.
+// Warns if a chosen option does less than one may expect.
 std::vector<Warning> surprises_of(const Scenario& scenario, const Model& model,
                                   const ComputeTimes& compute) {
   std::vector<Warning> all;
   if (scenario.learns() && scenario.optimizer.adapts)
-    all.emplace_back("optimizer = adam is timed only: what is learned takes steps of SGD");
+    all.emplace_back("optimizer = adam is timed only: learning takes steps of SGD");
   if (scenario.recompute == Recompute::selective && model.keeps_no_scores())
     all.push_back(fmt::format(
         "recompute = selective spares no memory: model {} keeps no scores of attention (its file "
@@ -162,7 +162,7 @@ std::vector<Warning> surprises_of(const Scenario& scenario, const Model& model,
   return all;
 }
 
-// An epoch is that of the data where the user has not said it.
+// The iterations of an epoch: the user's, else from the data.
 int epoch_iterations_of(const Scenario& scenario, const Lesson* lesson, int workers) {
   if (scenario.warm_up_densities.empty() || lesson == nullptr || scenario.epoch_iterations)
     return scenario.epoch_iterations.value_or(1);
@@ -180,7 +180,7 @@ std::optional<Shards> shards_of(const Scenario& scenario, const Model& model,
       .units = fmt::format("{} {}", units, describe_units(model, how.parts)),
       .gather = traffic_of_shards(traffic, how.group, CollectiveKind::all_gather),
       .reduce_scatter = traffic_of_shards(traffic, how.group, CollectiveKind::reduce_scatter)};
-  shards.gather.precision = kept_in(scenario.arithmetic);  // wire-precision is of gradients
+  shards.gather.precision = kept_in(scenario.arithmetic);  // wire-precision is for gradients
   if (how.group != Among::all && traffic.cluster.topology.nodes.size() > 1)
     shards.across = traffic_of_shards(traffic, Among::place, CollectiveKind::all_reduce);
   return shards;
@@ -237,7 +237,7 @@ std::vector<PushedPieces> Setup::cuts() const {
 
 namespace {
 
-// Some exchanges do so with one of their settings only, and shards inside nodes leave none.
+// Some exchanges use channels with one of their settings only, and shards inside nodes leave none.
 bool sends_in_channels(const Setup& setup) {
   if (setup.shards && setup.shards->across)
     return false;
@@ -250,7 +250,7 @@ bool sends_in_channels(const Setup& setup) {
   });
 }
 
-// Throws std::invalid_argument where the schedule refuses so many workers.
+// Throws std::invalid_argument if the schedule refuses this number of workers.
 Cluster cluster_of(const Scenario& scenario, const PlatformFile& platform) {
   Cluster cluster = load_cluster(scenario, platform);
   if (const auto refusal = scenario.schedule->refusal; refusal != nullptr)
@@ -271,7 +271,7 @@ std::string exchange_taken(const Setup& setup) {
   const double cycle_s = setup.scenario.fusion.cycle_s;
   if (!setup.tensors.empty() && cycle_s > setup.asked_cycle_s)
     words += fmt::format(
-        "{}a cycle lasts {:.3g} s, as workers take so long to agree on what they have "
+        "{}a cycle lasts {:.3g} s, the time in which workers agree on the tensors they have "
         "(fusion-cycle = {})",
         words.empty() ? "" : "; ", cycle_s, setup.asked_cycle_s);
   return words;

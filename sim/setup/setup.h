@@ -1,4 +1,4 @@
-// A scenario on its platform, before anything is simulated.
+// A scenario on its platform, before the simulation.
 #pragma once
 
 #include <cstdint>
@@ -33,64 +33,65 @@ struct Lesson {
 // The collectives of workers that hold shards.
 struct Shards {
   Sharding how;
-  std::string units;  // what they are, for the result
+  std::string units;  // described for the result
   Traffic gather;
   Traffic reduce_scatter;
-  std::optional<Traffic> across;  // between groups: of each shard among those who hold it
+  std::optional<Traffic> across;  // across groups: of each shard, among the workers that hold it
 };
 
 struct Setup {
   Scenario scenario;
-  double asked_cycle_s = 0;  // of the option; scenario.fusion has what a cycle lasts
+  double asked_cycle_s = 0;  // of the option; scenario.fusion has the actual length
   Model model;
   ComputeTimes compute;
   Traffic traffic;
   std::optional<Traffic> within;        // of averages in a group, in every iteration of a round
-  std::optional<Shards> shards;         // `traffic` then only knows the cluster
-  std::vector<ExchangeChoice> choices;  // `exchange = auto`: what was chosen from
-  std::vector<Bucket> buckets;          // where workers hold shards: units
-  // One by one, where the run makes groups of them (fusion.cycle_s): `buckets` are then those that
-  // a run without jitter makes. Empty: buckets are what backward makes.
+  std::optional<Shards> shards;         // if set, `traffic` only knows the cluster
+  std::vector<ExchangeChoice> choices;  // `exchange = auto`: the candidates
+  std::vector<Bucket> buckets;          // units, if workers hold shards
+  // Single tensors, if the run makes groups of them (fusion.cycle_s); `buckets` are then the groups
+  // of a run without jitter. Empty: backward makes `buckets`.
   std::vector<Bucket> tensors;
-  Bucket model_bucket;                   // all tensors as one: what node aggregators send
+  Bucket model_bucket;                   // all tensors as one: sent by node aggregators
   std::vector<Warning> warnings;         // for the result
   Profiles profiles;                     // of the platform
   double load_s = 0;                     // PlatformFile::load_s
   std::shared_ptr<const Lesson> lesson;  // null: only time is simulated
-  std::optional<int> iterations;         // of every worker after `warmup`; none: until it is known
-  std::optional<MemoryNeed> memory;      // none: its devices are not known
-  std::string price;                     // whose, for the result; empty: the user's, or none
-  std::string adding;  // what adding on servers and nodes costs, for the result; empty: no servers
+  std::optional<int> iterations;  // of every worker after `warmup`; none: until throughput is known
+  std::optional<MemoryNeed> memory;  // none: the devices are not known
+  std::string price;                 // its source, for the result; empty: the user's price, or none
+  // Source of the cost of adding on servers and nodes, for the result; empty: no servers.
+  std::string adding;
 
   bool keep_messages = false;  // in the trace, one by one
 
-  // A server that stands for one on each node (sim/engine/alike_servers.h) has the distances of the
-  // nodes that carry its bytes, of which each node has one part; empty: it is one server.
+  // If one server stands for one on each node (sim/engine/alike_servers.h): the distances of the
+  // nodes that carry its bytes, each of which has one part. Empty: a server is one server.
   std::vector<DistanceRange> node_distances;
 
-  // Gives the scenario another seed. What is learned keeps its data and where it starts.
+  // Gives the scenario another seed. Learning keeps its data and its initial parameters.
   void reseed(std::uint64_t seed);
-  // Whether the seed decides how long anything takes: compute times or sizes are drawn.
+  // True if the seed decides how long anything takes: compute times or sizes are drawn at random.
   bool has_chance() const;
-  // What backward makes, in its order.
+  // The tensors or buckets that backward makes, in its order.
   const std::vector<Bucket>& made() const { return tensors.empty() ? buckets : tensors; }
-  // Each of these is sent in one iteration as one transfer.
+  // The transfers of one iteration.
   std::vector<Bucket> sent_buckets() const;
-  // By bucket, how it is pushed to servers that answer; empty where there are none.
+  // By bucket, how it is cut for servers that answer pushes; empty if there are none.
   std::vector<PushedPieces> cuts() const;
   std::uint64_t model_bytes() const { return traffic.bytes_of(model_bucket); }
-  // Iterations/s of all workers in the long run, if each trained alone: at its host's speed, of
-  // which its profile is the mean.
+  // Iterations/s of all workers in the long run, if each trained alone at its host's speed, or at
+  // the mean of the host's speed profile.
   double alone_per_s() const;
 };
 
-// Loads the platform, whose file was read before, and decides who does what. Call it once per
-// process (sim/platform/platform.h). Throws std::runtime_error or std::invalid_argument for errors
-// that a user can correct, also if the cost tables lack something, before anything is simulated.
+// Loads the platform, whose file was read before, and assigns the roles. Call it once per process
+// (sim/platform/platform.h). Throws std::runtime_error or std::invalid_argument for errors that a
+// user can correct, also if the cost tables lack something, before anything is simulated.
 Setup prepare(const Scenario& scenario, const PlatformFile& platform);
 
-// What was chosen of the exchange for the user, in words: channels, and the cheapest of several.
-// Empty: nothing was.
+// The choices made for the user about the exchange, in words: channels, and the cheapest of several
+// exchanges. Empty: there was no choice.
 std::string exchange_taken(const Setup& setup);
 
 }  // namespace syncline

@@ -1,4 +1,4 @@
-// What the devices of a scenario's workers compute and cost.
+// Computing power and price of the devices of a scenario's workers.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace syncline {
 
-// FLOP/s of all workers together at the peaks of their devices for the scenario's arithmetic. None
-// where one of them is not known.
+// FLOP/s of all workers together, at the peaks of their devices for the scenario's arithmetic. None
+// if a peak is unknown.
 std::optional<double> peak_flops(const Scenario& scenario, const Cluster& cluster);
 
-// Of a worker for an hour, in the mean, with sellers and dates: "a100 1.99 USD/h (...)". Throws
+// Mean price of a worker per hour, with sellers and dates: "a100 1.99 USD/h (...)". Throws
 // std::runtime_error for a device without a price.
 struct DevicePrice {
   double of_worker = 0;

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Whole numbers of 64 bits are text in protobuf's JSON.
+// In protobuf's JSON, whole numbers of 64 bits are text.
 Json attribute(const char* name, std::uint64_t value) {
   return {{"name", name}, {"int64Val", std::to_string(value)}};
 }
@@ -21,14 +21,14 @@ class ChakraWriter {
  public:
   explicit ChakraWriter(std::ostream& out) : out_(out) {}
 
-  // Returns its number.
+  // Writes a node and returns its number.
   std::size_t node(const std::string& name, const char* type,
                    const std::vector<std::size_t>& requires_, std::int64_t duration_us,
                    const Json& attributes) {
     Json node{{"id", std::to_string(++nodes_)}, {"name", name}, {"type", type}};
     for (const std::size_t before : requires_)
       node["dataDeps"].push_back(std::to_string(before));
-    if (duration_us > 0)  // a field that is 0 is left out
+    if (duration_us > 0)  // a field with the value 0 is left out
       node["durationMicros"] = std::to_string(duration_us);
     node["attr"] = attributes;
     out_ << node.dump(2) << "\n";
@@ -74,7 +74,7 @@ void write_chakra(const Trace& trace, int worker, const std::vector<std::uint64_
   double passed_s = 0;
   for (const Row* row : rows) {
     const bool steps = row->verb == Verb::step || row->verb == Verb::launch;
-    const std::int64_t began_us = std::llround(passed_s * 1e6);  // so that their sum is right
+    const std::int64_t began_us = std::llround(passed_s * 1e6);  // keeps the sum right
     passed_s += row->end_s - row->start_s;
     const std::int64_t duration_us = std::llround(passed_s * 1e6) - began_us;
     if (steps && duration_us == 0)

@@ -10,7 +10,7 @@
 namespace syncline {
 namespace {
 
-// A step is one row of the trace, in the order of its rank's rows.
+// A row of the trace, in the order of its rank's rows.
 struct Step {
   const Row* row;
   std::vector<std::size_t> sends;  // numbers of messages
@@ -22,7 +22,7 @@ bool makes_gradients(const Row& row) {
   return row.verb == Verb::backward || row.verb == Verb::compress;
 }
 
-// Whether it goes on with what came from others.
+// True if a row continues with data that came from others.
 bool uses_what_came(const Row& row) {
   return row.stream == Stream::compute && row.verb != Verb::forward &&
          row.verb != Verb::accumulate && !makes_gradients(row);
@@ -69,11 +69,11 @@ class GoalWriter {
     }
   }
 
-  // Labels of what this row waits for, on its own rank.
+  // Labels of the operations on its own rank for which this row waits.
   std::vector<std::size_t> required(std::size_t rank, std::size_t i) const {
     const Step& step = steps_[rank][i];
     const Row& row = *step.row;
-    std::map<std::tuple<Stream, int>, std::size_t> last;  // of streams: each goes in order
+    std::map<std::tuple<Stream, int>, std::size_t> last;  // by stream, each of which is in order
     std::vector<std::size_t> labels;
     const bool is_worker = row.rank < trace_.workers;
     for (std::size_t j = 0; j < i; ++j) {
@@ -94,19 +94,19 @@ class GoalWriter {
     return labels;
   }
 
-  // Whether a row waits for an earlier one of another stream of its rank.
+  // True if a row waits for an earlier row of another stream of its rank.
   bool needs(const Step& step, const Step& earlier, bool is_worker) const {
     const Row& row = *step.row;
     const Row& before = *earlier.row;
     const bool same_bucket = before.bucket == row.bucket;
     const bool before_communicates =
         before.stream == Stream::communication || before.stream == Stream::messages;
-    if (!is_worker && row.stream == Stream::compute)  // a server adds what a worker has pushed
+    if (!is_worker && row.stream == Stream::compute)  // a server adds a worker's push
       return before.stream == Stream::messages && same_bucket &&
              std::ranges::any_of(earlier.receives, [&](std::size_t m) {
                return row.worker < 0 || trace_.messages[m].from == row.worker;
              });
-    if (!is_worker && row.stream == Stream::messages)  // it answers when it has added
+    if (!is_worker && row.stream == Stream::messages)  // a server answers when it has added
       return !step.sends.empty() && before.stream == Stream::compute && same_bucket;
     if (uses_what_came(row) || row.verb == Verb::decompress)
       return before_communicates && (same_bucket || row.bucket < 0 || before.bucket < 0);
@@ -131,7 +131,8 @@ class GoalWriter {
                              before, step.row->stream);
       return;
     }
-    // A message that is sent after another has come waits for it, and for those sent before that.
+    // A message sent after another one has arrived waits for that one, and for the messages sent
+    // before it.
     const auto sent_s = [&](std::size_t m) { return trace_.messages[m].sent_s; };
     const auto arrived_s = [&](std::size_t m) { return trace_.messages[m].arrived_s; };
     std::ranges::stable_sort(step.sends, {}, sent_s);
@@ -171,11 +172,11 @@ class GoalWriter {
     return std::to_string(std::max<std::uint64_t>(1, message.bytes)) + "b";
   }
 
-  // Writes it and returns its label.
+  // Writes an operation and returns its label.
   std::size_t operation(const std::string& text, const std::vector<std::size_t>& before,
                         Stream stream = Stream::compute) {
     out_ << "l" << ++label_ << ": " << text;
-    if (stream != Stream::compute)  // it takes no time of the device's
+    if (stream != Stream::compute)  // takes no time of the device
       out_ << " cpu " << static_cast<int>(stream);
     out_ << "\n";
     for (const std::size_t earlier : before)

@@ -13,13 +13,13 @@ namespace syncline {
 namespace {
 
 constexpr std::size_t most_links = 8;
-constexpr std::size_t tracks_per_stream = 100'000;  // so that lanes of streams do not mix
+constexpr std::size_t tracks_per_stream = 100'000;  // keeps the lanes of streams apart
 
 std::int64_t in_ns(double s) {
   return std::llround(s * 1e9);
 }
 
-// Chrome's times are microseconds.
+// Times in Chrome's format are in microseconds.
 std::string in_us(std::int64_t ns) {
   return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
 }
@@ -28,7 +28,7 @@ std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// The place at which a row is drawn, and the time.
+// The track and the time at which a row is drawn.
 struct Place {
   std::int64_t start_ns;
   std::int64_t end_ns;
@@ -101,7 +101,8 @@ class PerfettoWriter {
     out_ << "}}";
   }
 
-  // Within both slices, which have to have a length. What stays on a host moves nothing.
+  // Draws an arrow for a message. Both its ends must be inside slices with a length. Messages
+  // within a host move nothing and have no arrow.
   void arrow(std::size_t number) {
     const TracedMessage& message = trace_.messages[number];
     if (message.bytes == 0 || message.sender_row < 0 || message.receiver_row < 0)
@@ -167,7 +168,7 @@ class PerfettoWriter {
          << ",\"args\":{\"value\":" << value << "}}";
   }
 
-  // The number of the process that counters belong to.
+  // The number of the process to which counters belong.
   std::size_t counters() const { return trace_.rank_names.size(); }
 
   void begin(const char* phase, std::size_t rank, std::size_t track) {

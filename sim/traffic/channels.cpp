@@ -10,24 +10,25 @@ namespace syncline {
 namespace {
 
 constexpr double almost = 1e-6;
-constexpr double too_little = 0.001;  // by which another number of channels is faster
+// A number of channels must be faster by more than this to count as faster.
+constexpr double too_little = 0.001;
 
 using Rings = std::vector<std::vector<int>>;
 
-// Workers that leave their node by the same narrowest link.
+// A node's network card: the workers that leave the node by the same narrowest link.
 struct Card {
   double Bps = 0;
   std::vector<int> workers;
 };
 
-// Of a node, the fastest first.
+// The cards of a node, the fastest first.
 using Cards = std::vector<Card>;
 
 double Bps_of(const Routes& routes, int link) {
   return routes.link(link).bandwidth.mean_Bps();
 }
 
-// What rings carry together, if each carries as much and flows share links equally.
+// Bandwidth of all rings together, if all carry equally much and flows share links equally.
 double carried_Bps(Routes& routes, const Rings& rings) {
   double flow_Bps = std::numeric_limits<double>::infinity();
   std::vector<int> flows;  // by link
@@ -45,8 +46,9 @@ double carried_Bps(Routes& routes, const Rings& rings) {
   return static_cast<double>(rings.size()) * flow_Bps;
 }
 
-// Links on all of the worker's ways to the next node, of which eight are looked at: so not those
-// behind a card of that node, unless it has only one.
+// Links that are on all of a worker's routes to the next node; up to eight of these routes are
+// compared. The links behind a card of that node are therefore left out, unless that node has only
+// one card.
 Route way_out(const Topology& topology, Routes& routes, int worker) {
   constexpr std::size_t most = 8;
   const auto nodes = static_cast<int>(topology.nodes.size());
@@ -86,9 +88,9 @@ Cards cards_of(const Topology& topology, Routes& routes, const std::vector<int>&
   return cards;
 }
 
-// How far from the card that it enters a node by a channel leaves it, by node: 0 is the same card,
-// and below 0 is forwards. They add up to nothing where that can be, so that each channel ends at
-// the card where it began.
+// By node: how many cards further on a channel leaves the node than it entered. 0 means the same
+// card; a negative number means forwards. The numbers add up to 0 where possible, so that each
+// channel ends at the card where it began.
 std::vector<int> moves_of(const std::vector<Cards>& cards, int count) {
   std::vector<std::size_t> moving;
   std::vector<std::size_t> staying;
@@ -107,8 +109,7 @@ std::vector<int> moves_of(const std::vector<Cards>& cards, int count) {
   return moves;
 }
 
-// The node's workers in the order in which a channel goes through them that enters and leaves by
-// these cards.
+// The node's workers in the order of a channel that enters and leaves the node by these cards.
 std::vector<int> order_of(const Cards& cards, int entered, int left, bool backwards) {
   const auto count = static_cast<int>(cards.size());
   std::vector<int> order;
@@ -125,7 +126,7 @@ std::vector<int> order_of(const Cards& cards, int entered, int left, bool backwa
       append(card);
   if (left != entered)
     append(left);
-  else  // begins at the last of those who share the card, so that another one is last
+  else  // begin at the card's last worker, so that another worker of this card is last
     std::rotate(order.begin(),
                 order.begin() + static_cast<std::ptrdiff_t>(cards[index(left)].workers.size()) - 1,
                 order.end());
@@ -144,7 +145,7 @@ Rings rings_over(const Topology& topology, const std::vector<Cards>& cards, int 
     int entered = channel;
     for (std::size_t node = 0; node < cards.size(); ++node) {
       const int left = (entered + moves[node] + count) % count;
-      const auto own = static_cast<int>(cards[node].size());  // several channels may share one
+      const auto own = static_cast<int>(cards[node].size());  // several channels may share a card
       for (const int worker : order_of(cards[node], entered % own, left % own, moves[node] > 0))
         rings[index(channel)].push_back(worker);
       entered = left;
@@ -153,10 +154,11 @@ Rings rings_over(const Topology& topology, const std::vector<Cards>& cards, int 
   return rings;
 }
 
-// One channel, if it carries about as much as any other number; else the most that do.
+// One channel, if it carries about as much as any other number; else the largest number that
+// carries about the most.
 int best_count(const Topology& topology, const std::vector<Cards>& cards, Routes& routes,
                int most) {
-  double fastest_Bps = std::numeric_limits<double>::infinity();  // of one channel
+  double fastest_Bps = std::numeric_limits<double>::infinity();  // bandwidth of one channel
   for (const Cards& of_node : cards)
     fastest_Bps = std::min(fastest_Bps, of_node.front().Bps);
   std::vector<std::pair<int, double>> tried;

@@ -45,7 +45,7 @@ HostsByNode by_node(const std::vector<HostFacts>& hosts, const ClusterOptions& o
   return nodes;
 }
 
-// The first `wanted` of so many places; any as likely as another.
+// Draws `wanted` of the places at random; all places are equally likely.
 std::vector<std::size_t> drawn_places(std::size_t wanted, std::size_t available,
                                       std::uint64_t seed) {
   constexpr std::uint32_t purpose = 3;
@@ -61,7 +61,7 @@ std::vector<std::size_t> drawn_places(std::size_t wanted, std::size_t available,
   return places;
 }
 
-// One place on each node, a second one, and so on.
+// One place on each node, then a second place on each node, and so on until all are listed.
 std::vector<std::size_t> spread_places(const HostsByNode& all, std::size_t available) {
   std::vector<std::size_t> places;
   for (std::size_t round = 0; places.size() < available; ++round) {
@@ -75,7 +75,7 @@ std::vector<std::size_t> spread_places(const HostsByNode& all, std::size_t avail
   return places;
 }
 
-// By host, in the order of the nodes, whether a worker is on it.
+// By host, in the order of the nodes: true if a worker is on it.
 std::vector<bool> hosts_of_workers(const HostsByNode& all, std::size_t wanted,
                                    std::size_t available, const ClusterOptions& options,
                                    std::uint64_t seed) {
@@ -90,14 +90,15 @@ std::vector<bool> hosts_of_workers(const HostsByNode& all, std::size_t wanted,
   return used;
 }
 
-// The name of each node's own host, by node.
+// By node: the name of its own host.
 std::unordered_map<std::string, std::string> hosts_of_nodes(const std::vector<HostFacts>& hosts) {
   std::unordered_map<std::string, std::string> names;
   for (const HostFacts& host : hosts) {
     if (host.role != "host")
       continue;
     if (host.node.empty())
-      refuse("host " + host.name + ": role = host needs the property `node`: whose it is");
+      refuse("host " + host.name +
+             ": role = host needs the property `node`, the node to which it belongs");
     const auto [other, added] = names.emplace(host.node, host.name);
     if (!added)
       refuse("hosts {} and {}: role = host, both of node {}: allowed is one", other->second,
@@ -115,7 +116,7 @@ std::unordered_map<std::string, std::string> hosts_of_nodes(const std::vector<Ho
   return names;
 }
 
-// Sites are numbered as they come; empty if a worker has none.
+// The site of each worker; sites are numbered in the order of workers. Empty if a worker has none.
 std::vector<int> sites_of(const std::vector<HostFacts>& workers) {
   std::map<std::string, int> numbers;
   std::vector<int> sites;
@@ -127,7 +128,7 @@ std::vector<int> sites_of(const std::vector<HostFacts>& workers) {
   return sites;
 }
 
-// Batsim's roles: its scheduler and its storage run no job.
+// Translates Batsim's roles. Batsim's scheduler and storage run no job.
 void translate_roles(std::vector<HostFacts>& hosts) {
   static const std::map<std::string, std::string> of_batsim{
       {"master", "none"}, {"storage", "none"}, {"compute_node", "worker"}};
@@ -136,7 +137,7 @@ void translate_roles(std::vector<HostFacts>& hosts) {
       host.role = role->second;
 }
 
-// The hosts that the options name are the workers, if they name any.
+// If the options name hosts, makes those hosts the workers.
 void take_named_workers(const ClusterOptions& options, std::vector<HostFacts>& hosts) {
   constexpr std::size_t most_named = 6;
   std::vector<std::string> names;
@@ -144,10 +145,10 @@ void take_named_workers(const ClusterOptions& options, std::vector<HostFacts>& h
     std::ranges::transform(hosts, std::back_inserter(names), &HostFacts::name);
   for (const std::string& pattern : options.worker_hosts)
     if (std::ranges::none_of(names, [&](const auto& name) { return fits(pattern, name); })) {
-      names.resize(std::min(names.size(), std::size_t{1000}));  // to be compared in no time
+      names.resize(std::min(names.size(), std::size_t{1000}));  // bounds the time of the comparison
       refuse(
-          "worker-hosts = {}: no host is called so; allowed are, with * for any characters, names "
-          "such as {}",
+          "worker-hosts = {}: no host has such a name; allowed are names such as {}, with * for "
+          "any characters",
           brief(pattern), listed(nearest(pattern, names, most_named)));
     }
   for (HostFacts& host : hosts)
@@ -185,7 +186,7 @@ bool natural_less(const std::string& a, const std::string& b) {
   }
   if (a.size() - i != b.size() - j)
     return a.size() - i < b.size() - j;
-  return a < b;  // "n01" and "n1"
+  return a < b;  // names such as "n01" and "n1"
 }
 
 Cluster choose_cluster(std::vector<HostFacts> hosts, const ClusterOptions& options,
@@ -193,7 +194,8 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const ClusterOptions& optio
   const auto by_names = [](const HostFacts& a, const HostFacts& b) {
     return a.node != b.node ? natural_less(a.node, b.node) : natural_less(a.name, b.name);
   };
-  if (!std::ranges::is_sorted(hosts, by_names))  // a million are, where they are in words
+  // Hosts of a platform in words are sorted already, and there may be a million.
+  if (!std::ranges::is_sorted(hosts, by_names))
     std::ranges::sort(hosts, by_names);
   translate_roles(hosts);
   take_named_workers(options, hosts);
@@ -204,9 +206,8 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const ClusterOptions& optio
     if (!host.role.empty() && host.role != "worker" && host.role != "server" &&
         host.role != "host" && host.role != "none")
       refuse(
-          "host {}: role = {}: allowed are worker, server, host or none; or the option "
-          "worker-hosts, "
-          "which says whose hosts train",
+          "host {}: role = {}: allowed are worker, server, host or none; or use the option "
+          "worker-hosts, which names the hosts that train",
           host.name, brief(host.role));
     if (host.role != "host" && host.role != "none")
       (host.role == "server" ? servers : workers).push_back(std::move(host));

@@ -1,5 +1,5 @@
-// Hosts of a platform are chosen to take part, in an order and each in a role. These are functions
-// of facts about the hosts, so they need no engine.
+// Chooses the hosts of a platform that take part, with their order and roles. These functions need
+// only facts about the hosts, no engine.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,15 @@
 namespace syncline {
 
 struct Cluster {
-  std::shared_ptr<const Platform> platform;  // null: facts are known, but no routes
+  std::shared_ptr<const Platform> platform;  // null: there are facts, but no routes
   Topology topology;
-  // Both have every rank: workers, then servers, then one aggregator per node.
+  // Both have all ranks: workers, then servers, then one aggregator per node.
   std::vector<std::string> rank_names;
   std::vector<std::string> rank_hosts;
   std::vector<HostFacts> workers;
-  std::vector<HostFacts> worker_hosts;  // of the platform, whether they take part or not
-  // Each node has a host where its server and its aggregator run. It may be a worker's although the
-  // node has several workers: then they share that worker's links.
+  std::vector<HostFacts> worker_hosts;  // of the platform, whether or not they take part
+  // The host on which a node's server and aggregator run. on_a_worker: the host is a worker's, and
+  // the node has several workers; server and aggregator then share that worker's links.
   std::vector<std::string> node_hosts;
   std::vector<bool> on_a_worker;
 
@@ -33,11 +33,12 @@ struct Cluster {
 // "n2" before "n10": runs of digits compare as numbers.
 bool natural_less(const std::string& a, const std::string& b);
 
-// Takes as many workers as are wanted, as `placement` says (`random`: by the seed), node by node,
-// and its servers: the hosts with that role, else hosts that are no workers, else (servers = 0) one
-// on each node. On a node means: on its host with role = host, else on its first worker's. Throws
-// std::invalid_argument: more workers or servers than hosts, an unknown role, or a host of no node
-// or of one that has another.
+// Takes the wanted number of workers by `placement` (`random`: by the seed), node by node, and
+// their servers. Servers are the hosts with that role, else hosts that are no workers, else
+// (servers = 0) one on each node: on the node's host with role = host, else on the host of the
+// node's first worker. Throws std::invalid_argument if there are more workers or servers than
+// hosts, for an unknown role, and for a host with role = host that names no node or a node that
+// already has one.
 Cluster choose_cluster(std::vector<HostFacts> hosts, const ClusterOptions& options,
                        std::uint64_t seed = 1);
 

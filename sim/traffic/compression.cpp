@@ -14,12 +14,12 @@
 namespace syncline {
 namespace {
 
-// A sparse message has an index and a value for each that it keeps.
+// A sparse message has an index and a value for each element that it keeps.
 int pair_bytes(Precision precision) {
   return 4 + static_cast<int>(value_bytes(precision));
 }
 
-// The table of a host's device: the one of that name, or the only one for that device.
+// The cost table for a host's device: the table of that name, or the only one for that device.
 std::string table_for(const std::string& device) {
   const std::vector<std::string> names = names_in("kernels/profiles", ".csv");
   std::vector<std::string> fitting;
@@ -30,7 +30,7 @@ std::string table_for(const std::string& device) {
     fitting = {device};
   if (fitting.size() > 1)
     refuse(
-        "several cost tables are about device '{}': say which, device = {} (or in the platform, as "
+        "several cost tables are for device '{}': choose one, device = {} (or in the platform, as "
         "the hosts' property)",
         device, listed(fitting));
   if (fitting.empty())
@@ -52,7 +52,8 @@ Compression::Compression(const Scenario& scenario, const Cluster& cluster,
   precision_ = scenario.precision;
   seed_ = scenario.seed;
   iterations_per_stage_ = scenario.epoch_iterations.value_or(1);
-  for (const double density : scenario.warm_up_densities)  // none sends less than what follows
+  // No stage sends less than after warm-up.
+  for (const double density : scenario.warm_up_densities)
     warm_up_stages_.push_back(with_density(
         scenario.compressor_settings, std::max(density, density_of(scenario.compressor_settings))));
   warm_up_stages_.push_back(
@@ -93,7 +94,7 @@ void Compression::read_tables(const Scenario& scenario, const Cluster& cluster) 
     provenance_ = "none: making and reading messages takes no time";
     return;
   }
-  std::map<std::string, std::size_t> known;  // tables by path
+  std::map<std::string, std::size_t> known;  // index in `tables_`, by path
   for (const HostFacts& host : cluster.workers) {
     if (scenario.cost_table.empty() && host.device.empty())
       refuse(
@@ -160,7 +161,7 @@ std::uint64_t Compression::drawn_bytes(const WireSize& size, int worker, int ite
   const double bytes = u < below
                            ? size.low + (size.bytes - size.low) * u / below
                            : size.bytes + (size.high - size.bytes) * (u - below) / (1 - below);
-  const int pair = pair_bytes(precision_);  // compressors that do not fix the size are sparse
+  const int pair = pair_bytes(precision_);  // only sparse compressors leave the size open
   return static_cast<std::uint64_t>(std::llround(bytes / pair) * pair);
 }
 
@@ -246,8 +247,8 @@ CostQuestion Compression::question(const CostTable& table, const Work& work, int
     return {compressor_, unpriced_momentum_ ? compressor_->momentum.with(own, 0) : own,
             encodes ? "encode" : "decode", n};
   }
-  // Decoding takes as long as the other compressor's message with as many values, or with the
-  // lowest density in the table.
+  // Decoding takes as long as a message of the other compressor with equally many values, or with
+  // the lowest density in the table.
   const double sent = message(work.elements, iteration).bytes / pair_bytes(precision_);
   const double density = std::clamp(sent / n, table.lowest_density(*read_as_), 1.0);
   return {read_as_, with_density(Settings(read_as_->options, {}), density), "decode", n};

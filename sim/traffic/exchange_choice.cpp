@@ -26,7 +26,7 @@ std::vector<ExchangeChoice> choose_exchanges(const std::vector<CandidateExchange
         const double seconds =
             exchange_time(by, routes, traffic.payload_of(bucket, -1)).exchange_s();
         choice.seconds.emplace_back(candidates[i].exchange->name, seconds);
-      } catch (const std::invalid_argument&) {  // it needs nodes of one size
+      } catch (const std::invalid_argument&) {  // the exchange needs nodes of one size
       }
     }
     std::ranges::stable_sort(choice.seconds, {}, &std::pair<std::string, double>::second);
@@ -47,13 +47,13 @@ std::string described(const std::vector<ExchangeChoice>& choices) {
   struct Taken {
     int buckets = 0;
     std::uint64_t least = 0, most = 0;
-    double seconds = 0;                       // of all of them
-    std::map<std::string, double> of_others;  // likewise
+    double seconds = 0;                       // of all these buckets
+    std::map<std::string, double> of_others;  // the same, by other exchanges
   };
   std::map<std::string, Taken> by_name;
   for (const ExchangeChoice& choice : choices) {
     Taken& taken = by_name[choice.seconds.front().first];
-    taken.least = taken.buckets == 0 ? choice.bytes : taken.least;  // they come in order
+    taken.least = taken.buckets == 0 ? choice.bytes : taken.least;  // choices come in order of size
     taken.most = choice.bytes;
     taken.buckets += choice.buckets;
     taken.seconds += choice.buckets * choice.seconds.front().second;

@@ -14,9 +14,9 @@
 namespace syncline {
 namespace {
 
-// A rank in a ring, and its way to the next one.
+// A rank in a ring, and its route to the next rank.
 struct RingMember {
-  int next = -1;  // -1: it is in none
+  int next = -1;  // -1: the rank is in no ring
   double bytes = 0;
   double latency_s = 0;
   double flow_Bps = 0;
@@ -31,7 +31,8 @@ Kind kind_of(const Phase& phase) {
   return {phase.verb, phase.group_size > 0, phase.stage.pass};
 }
 
-// Counts phases of a kind in a plan. Those of channels run side by side, so each counts its own.
+// Counts phases of each kind in a plan. Channels run side by side, so each channel counts its own
+// phases.
 class Occurrences {
  public:
   int next(const Phase& phase) { return counts_[{kind_of(phase), phase.stage.channel}]++; }
@@ -40,12 +41,12 @@ class Occurrences {
   std::map<std::pair<Kind, int>, int> counts_;
 };
 
-// A phase of all ranks that have it.
+// A phase, of all ranks that have it.
 struct CommonPhase {
   int steps = 1;
   Flows flows;
   std::map<int, std::vector<RingMember>> rings;  // by channel, then by rank
-  std::vector<int> links;                        // on the ways of its members, one after the other
+  std::vector<int> links;  // on the routes of its members, one route after the other
 
   void add(const Phase& phase, int rank, int ranks, const Route& route, double bytes, int peer) {
     flows.add(route, bytes);
@@ -59,7 +60,8 @@ struct CommonPhase {
   }
 };
 
-// Shares of a payload differ by a byte, so parts that differ by less than 1e-6 count as equal.
+// Compares two rings. Shares of a payload differ by a byte, so parts that differ by less than 1e-6
+// count as equal.
 bool are_alike(const std::vector<RingHop>& ring, const std::vector<RingHop>& other) {
   constexpr double rounding = 1e-6;
   const auto near = [](double one, double another) {
@@ -71,18 +73,18 @@ bool are_alike(const std::vector<RingHop>& ring, const std::vector<RingHop>& oth
   });
 }
 
-// The rings of a phase that are not alike, and the seconds that its flows take beside each other.
+// The distinct rings of a phase, and the seconds of its flows if all move at once.
 struct RingPhase {
   int steps = 1;
   double bytes_s = 0;
   std::vector<std::vector<RingHop>> rings;
 
-  // Adds a ring, unless it is like another. It begins behind a hop of the longest latency, so that
-  // rings that repeat what they do in a node begin at the same place.
+  // Adds a ring, unless an equal one is known. Rotates it to begin behind a hop of the longest
+  // latency, so that rings that repeat a pattern in each node begin at the same place.
   void add(std::vector<RingHop> hops) {
     const auto longest = std::ranges::max_element(hops, {}, &RingHop::latency_s);
     std::rotate(hops.begin(), longest + 1, hops.end());
-    constexpr std::ptrdiff_t most_compared = 64;  // to others it may be like, which takes time only
+    constexpr std::ptrdiff_t most_compared = 64;  // a missed equal ring only costs time
     const auto from = rings.end() - std::min(most_compared, std::ssize(rings));
     const auto alike =
         std::find_if(from, rings.end(), [&](const auto& ring) { return are_alike(ring, hops); });
@@ -90,7 +92,7 @@ struct RingPhase {
       rings.push_back(std::move(hops));
   }
 
-  // Seconds in all, and those of bytes alone, for messages `times` as long.
+  // For messages `times` as long: total seconds, and the seconds of bytes alone.
   std::pair<double, double> seconds(double times, double step_overhead_s) const {
     double seconds = times * bytes_s;
     for (std::vector<RingHop> hops : rings) {
@@ -105,7 +107,7 @@ struct RingPhase {
   }
 };
 
-// A flow takes as long as the busiest link on its way.
+// Assumes that a flow takes as long as the busiest link on its way.
 RingPhase ring_phase(const Traffic& traffic, const Routes& routes, CommonPhase phase) {
   RingPhase found{.steps = phase.steps, .bytes_s = phase.flows.seconds(routes), .rings = {}};
   for (auto& [channel, members] : phase.rings)
@@ -130,8 +132,8 @@ RingPhase ring_phase(const Traffic& traffic, const Routes& routes, CommonPhase p
   return found;
 }
 
-// One rank's seconds without bytes / bandwidth, because its bytes share links with other ranks',
-// and without rings, where ranks wait for each other.
+// One rank's seconds, without bytes / bandwidth, because its bytes share links with other ranks'
+// bytes, and without rings, whose ranks wait for each other.
 ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, int rank) {
   ExchangeTime time;
   for (std::size_t i = 0; i < plan.size(); ++i) {
@@ -154,7 +156,7 @@ ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, 
   return time;
 }
 
-// Rank 0 works between its phases, which take these seconds.
+// The work of rank 0 between its phases; `phase_s` has the phases' seconds.
 std::vector<ExchangeTime::Work> works_of(const Traffic& traffic, const Plan& plan,
                                          const std::map<std::pair<Kind, int>, double>& phase_s,
                                          double between_s) {
@@ -180,18 +182,18 @@ std::vector<ExchangeTime::Work> works_of(const Traffic& traffic, const Plan& pla
   return works;
 }
 
-// Phase after phase, as if all ranks went from one to the next together.
+// Times found phase after phase, as if all ranks went from one phase to the next together.
 struct TimeByPhases {
   ExchangeTime time;
   bool rings_only = true;
-  std::vector<RingPhase> phases;  // those that are in no pipeline
+  std::vector<RingPhase> phases;  // phases outside pipelines
 };
 
 TimeByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payload& payload,
                             double bandwidth) {
-  // Phases of two ranks are the same if name, occurrence in the plan and having a common start
-  // agree, whatever their channels: these move side by side, and meet on links. A tree's ranks are
-  // in different rounds, but all start its long phase together.
+  // Phases of two ranks are the same if their kind and their occurrence in the plan agree, whatever
+  // their channels, because channels move side by side and share links. A tree's ranks are in
+  // different rounds, but all begin its long phase together.
   std::map<std::pair<Kind, int>, CommonPhase> phases;
   TimeByPhases found;
   ExchangeTime& slowest = found.time;
@@ -234,10 +236,11 @@ TimeByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payloa
   return found;
 }
 
-// Messages that go round rings of many ranks take what this says, and those of other lengths in
-// proportion.
+// True if the plan consists of rings of many ranks. Its time is then found.time, and messages of
+// other lengths take time in proportion.
 bool are_long_rings(const Traffic& traffic, const TimeByPhases& found) {
-  constexpr int followed_rings = 16;  // ranks; the recurrence knows no flows that share by turns
+  // In ranks. The recurrence does not cover flows that share links by turns.
+  constexpr int followed_rings = 16;
   return found.rings_only && traffic.averaging_ranks() > followed_rings;
 }
 
@@ -250,7 +253,7 @@ ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload
   time.about = !followed && !found.rings_only;
   if (!followed)
     return time;
-  time.between_s = std::min(time.between_s, followed->fixed_s);  // all ranks may not work as long
+  time.between_s = std::min(time.between_s, followed->fixed_s);  // some ranks may work for less
   time.fixed_s = followed->fixed_s - time.between_s;
   time.bytes_s = followed->seconds - followed->fixed_s;
   time.shared_fixed_s =
@@ -259,7 +262,7 @@ ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload
   return time;
 }
 
-// Whether a rank does the same, with the same partners, for a payload of another size.
+// True if a rank sends to the same partners, in the same phases, for payloads of both sizes.
 bool is_alike(const Traffic& traffic, const Payload& one, const Payload& other, int rank) {
   const auto partners = [&](const Payload& payload) {
     std::vector<std::tuple<Verb, int, int, int>> all;
@@ -272,7 +275,7 @@ bool is_alike(const Traffic& traffic, const Payload& one, const Payload& other, 
   return partners(one) == partners(other);
 }
 
-// For messages `times` as long.
+// Times for messages `times` as long.
 ExchangeTime time_of_scaled(const Traffic& traffic, const std::vector<RingPhase>& phases,
                             double times) {
   ExchangeTime time;
@@ -315,7 +318,7 @@ std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
                            [&](std::size_t i) { return buckets[i].parameters; });
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, ExchangeTime> known;
   TimeByPhases found;
-  std::optional<Payload> found_of;  // if that was dense
+  std::optional<Payload> found_of;  // none: not dense
   for (const std::size_t i : longest_first) {
     const Payload payload = traffic.payload_of(buckets[i], -1);
     const auto [entry, added] =

@@ -1,6 +1,6 @@
-// A small simulation of its own, with less than the engine: a flow has no start of its own, nobody
-// computes, and all that can end together ends together. What costs time is the sharing of links,
-// so its steps are counted.
+// A small simulation with fewer parts than the engine: flows have no separate start, no rank
+// computes, and events at the same time end together. Sharing links takes most of the time, so
+// steps of sharing are counted.
 #include "sim/traffic/followed_plans.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class Follower {
         add(static_cast<int>(rank), plans[rank]);
   }
 
-  // Until all is done; none: it would take too long to follow.
+  // Seconds until everything is done; none: following all of it would take too long.
   std::optional<double> seconds() {
     for (std::size_t s = 0; s < streams_.size(); ++s)
       runnable_.push_back(static_cast<int>(s));
@@ -79,7 +79,7 @@ class Follower {
     const std::size_t begin = first_work(plan) != nullptr ? 1 : 0;
     const std::size_t end = plan.size() - (last_work(plan) != nullptr ? 1 : 0);
     const Phase* before = nullptr;
-    // Channels begin a bucket, and a pass of it, when the one before has ended on all of them.
+    // A channel begins a bucket, or a pass of it, when the one before has ended on all channels.
     int pass = 0;
     std::pair<int, int> earlier(0, 0);  // jobs of the rank that this pass follows
     if (const auto last = jobs_of_.find(rank); last != jobs_of_.end())
@@ -144,7 +144,7 @@ class Follower {
       runnable_.push_back(mailbox.stream);
   }
 
-  // A stream does all that it can do now.
+  // Does everything that a stream can do now.
   void go_on(int number) {
     for (;;) {
       FollowedStream& stream = streams_[index(number)];
@@ -201,7 +201,7 @@ class Follower {
     }
   }
 
-  // Whether the job before has passed what this one's next partition follows.
+  // True if the previous job has passed the partition that this job's next partition follows.
   bool partition_is_there(const Job& job) const {
     if (job.before < 0)
       return true;
@@ -209,8 +209,8 @@ class Follower {
     return before.passed >= (job.whole ? before.partitions : job.passed + 1);
   }
 
-  // Whether all jobs have ended that this one of a channel follows; else it is looked at again when
-  // one of them has.
+  // True if all jobs that this channel's job follows have ended. If not, the job is checked again
+  // when one of them ends.
   bool earlier_have_ended(const Job& job, int stream) {
     for (int i = job.after.first; i < job.after.second; ++i)
       if (jobs_[index(i)].passed < jobs_[index(i)].partitions) {
@@ -220,12 +220,12 @@ class Follower {
     return true;
   }
 
-  // In a pipeline only a group's phase has steps; others are cut into partitions.
+  // In a pipeline only a group's phase has steps; other phases are cut into partitions.
   static int steps_of(const Phase& phase) {
     return phase.stage.stages > 1 && phase.group_size == 0 ? 1 : phase.steps;
   }
 
-  // Whether all members of a phase that begins for all together have come to it.
+  // True if all members of a phase with a common start have reached it.
   bool all_are_there(int number, const Phase& phase) {
     streams_[index(number)].state = State::handled;
     if (phase.group_size < 2 || phase.steps < 2)
@@ -247,7 +247,7 @@ class Follower {
     const int rank = streams_[index(number)].rank;
     const int stage = phase.stage.stream();
     const double parts = static_cast<double>(steps_of(phase)) * phase.stage.partitions;
-    // The parts of rings and pipelines set out whether the other has asked for them or not.
+    // Parts of rings and pipelines set out whether or not the receiver has asked for them.
     const bool at_once = is_ring(phase) || phase.stage.stages > 1;
     pending_of(number) = static_cast<int>(phase.sends.size());
     for (const Transfer& receive : phase.receives) {
@@ -298,7 +298,7 @@ class Follower {
     injected(message.stream);
   }
 
-  // A server's software handles the messages of one partition. Those on one host take turns.
+  // When a server has handled the messages of one partition. Servers on one host take turns.
   double handled_until(int rank, const Phase& phase, const std::vector<Transfer>& transfers) {
     double bytes = 0;
     for (const Transfer& transfer : transfers)
@@ -311,7 +311,7 @@ class Follower {
     return free_s;
   }
 
-  // Those who add on one host take turns, when they have handled what came.
+  // When a rank has handled and added what it received. Ranks that add on one host take turns.
   double added_until(int rank, const Phase& phase) {
     const double handled_s = handled_until(rank, phase, phase.receives);
     double bytes = 0;
@@ -336,8 +336,8 @@ class Follower {
   std::map<std::tuple<int, int, int>, std::size_t> mailbox_at_;
   std::map<std::pair<int, int>, Route> known_;
   std::map<int, std::pair<int, int>>
-      jobs_of_;                             // by rank: those of its last pass, first .. last - 1
-  std::map<int, std::vector<int>> follow_;  // by rank: streams that wait for these to end
+      jobs_of_;                             // by rank: the jobs of its last pass, first .. last - 1
+  std::map<int, std::vector<int>> follow_;  // by rank: streams that wait for these jobs to end
   std::map<std::pair<int, int>, std::vector<int>> waiting_;     // by stream and group
   std::map<std::string, double> memory_free_s_, cores_free_s_;  // by host
   std::vector<int> runnable_;
@@ -355,7 +355,7 @@ std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const 
   std::vector<Plan> plans;
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank)
     plans.push_back(traffic.plan_of(payload, rank, true));
-  double messages = 0;  // that are followed
+  double messages = 0;  // to follow
   int partitions = 1;
   const Phase* first = nullptr;
   for (const Plan& plan : plans)
@@ -377,7 +377,7 @@ std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const 
     known = seconds.has_value();
     return seconds.value_or(0);
   };
-  // The rest of the partitions follow at the pace of those that are followed.
+  // Partitions that are not followed are assumed to keep the pace of those that are.
   const auto all = [&](int buckets, bool bytes) {
     const int parts = std::min(partitions, followed::most_partitions);
     const double seconds = followed(buckets, parts, bytes);
@@ -391,7 +391,7 @@ std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const 
   time.fixed_s = std::min(time.seconds, all(1, false));
   time.pace_s = time.seconds;
   time.pace_fixed_s = time.fixed_s;
-  // A rank may begin a bucket before all others have ended the one before it.
+  // A rank may begin a bucket before all others have ended the bucket before.
   if (first != nullptr && first->stage.in_flight != 1) {
     time.pace_s = std::min(time.seconds, all(2, true) - time.seconds);
     time.pace_fixed_s = std::clamp(all(2, false) - time.fixed_s, 0.0, time.pace_s);

@@ -1,4 +1,4 @@
-// What sim/traffic/followed_plans.cpp keeps of the streams, messages and timers that it follows.
+// The streams, messages and timers that sim/traffic/followed_plans.cpp follows.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,28 @@
 namespace syncline::followed {
 
 inline constexpr double rounding = 1e-12;
-inline constexpr double most_updates = 2e7;   // of flows and links: about 0.1 s
-inline constexpr int most_ranks = 256;        // whose plans are made
-inline constexpr int most_partitions = 64;    // that are followed
+inline constexpr double most_updates = 2e7;   // of the shares of flows and links: about 0.1 s
+inline constexpr int most_ranks = 256;        // beyond this, no plans are made
+inline constexpr int most_partitions = 64;    // followed; more are extrapolated
 inline constexpr double most_messages = 2e5;  // in memory at a time
 
-// So much of the plans is followed.
+// How much of the plans is followed.
 struct Followed {
-  int buckets = 1;      // one after the other, as early as each can be
+  int buckets = 1;      // one after the other, each as early as possible
   int partitions = 1;   // of each pipeline, at most
-  double per_byte = 1;  // that a byte of the plans counts; 0: latencies, overheads and work only
+  double per_byte = 1;  // scale of the plans' bytes; 0: only latencies, overheads and work
 };
 
-// A stream does this for one action of a plan.
+// A stream's job: one action of a plan.
 struct Job {
   const Phase* phase = nullptr;
-  double work_s = 0;  // of an action that is no phase
+  double work_s = 0;  // of an action that is work
   int partitions = 1;
-  int passed = 0;                      // of these
+  int passed = 0;                      // partitions that have passed
   int before = -1;                     // index of the job whose partitions this one's follow
-  bool whole = false;                  // they follow all of its partitions
-  int next = -1;                       // stream of the job that follows this one's partitions
-  std::pair<int, int> after = {0, 0};  // no pipeline: it follows all jobs first .. last - 1
+  bool whole = false;                  // follows all partitions of that job, not one by one
+  int next = -1;                       // stream of the job that follows this job's partitions
+  std::pair<int, int> after = {0, 0};  // outside pipelines: follows all jobs first .. last - 1
 };
 
 struct FollowedStream {
@@ -43,8 +43,8 @@ struct FollowedStream {
   std::vector<int> jobs;
   std::size_t at = 0;
   int step = 0;
-  double ready_s = 0;  // it waits for nothing else until then
-  int pending = 0;     // own messages that are not injected, and others' that have not arrived
+  double ready_s = 0;  // earliest time for its next state
+  int pending = 0;     // own messages not yet injected, and others' not yet arrived
 };
 
 struct Message {
@@ -64,7 +64,7 @@ struct Mailbox {
   int arrived = 0;
   int asked = 0;
   int set_out = 0;
-  std::deque<Message> waiting;  // for the receiver to ask
+  std::deque<Message> waiting;  // until the receiver asks
 };
 
 struct Timer {

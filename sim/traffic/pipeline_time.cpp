@@ -11,7 +11,7 @@ void PipelineTime::add(int rank, const Phase& phase) {
   for (const std::vector<Transfer>* transfers : {&phase.sends, &phase.receives})
     for (const Transfer& transfer : *transfers)
       latency_s = std::max(latency_s, routes_.between(rank, transfer.peer).latency_s);
-  // In a group everybody waits for every step. Other messages follow each other out of a rank.
+  // In a group all ranks wait for every step. Other messages leave a rank one after another.
   const double first_s = phase.steps * (latency_s + traffic_.step_overhead_s);
   own.first_s = std::max(own.first_s, first_s);
   own.next_s = std::max(own.next_s, phase.group_size > 0 ? first_s : traffic_.step_overhead_s);
@@ -32,7 +32,7 @@ void PipelineTime::add_to(ExchangeTime& time) const {
     const int pass = one->first.first;
     const int partitions = one->second.stage.partitions;
     const bool next_follows = one->second.stage.in_flight != 1;
-    double first_fixed_s = 0;  // of a partition through all stages
+    double first_fixed_s = 0;  // of the first partition, through all stages
     double first_bytes_s = 0;
     double pace_fixed_s = 0;  // of a partition in the slowest stage
     double pace_bytes_s = 0;

@@ -17,8 +17,8 @@ inline double seconds_of(const Routes& routes, int link, double bytes) {
 
 // Flows that move side by side.
 struct Flows {
-  std::vector<double> link_bytes;  // as far as any has some
-  double slowest_s = 0;            // by links that limit each flow by itself
+  std::vector<double> link_bytes;  // empty beyond the last link in use
+  double slowest_s = 0;            // of a flow, on links that limit each flow by itself
 
   void add(const Route& route, double bytes) {
     slowest_s = std::max(slowest_s, bytes / route.flow_Bps);
@@ -31,7 +31,7 @@ struct Flows {
     link_bytes[index(link)] += bytes;
   }
 
-  // On the busiest link, or of the slowest flow.
+  // Seconds of the busiest link, or of the slowest flow.
   double seconds(const Routes& routes) const {
     double seconds = slowest_s;
     for (int link = 0; link < static_cast<int>(link_bytes.size()); ++link)
@@ -41,30 +41,30 @@ struct Flows {
 };
 
 // How long a bucket takes through all stages of a pipeline, and how soon the next one follows. With
-// K partitions, a first one passes all stages, and K - 1 more leave at the pace of the slowest
-// stage, or of the busiest link where stages share it. At that pace the next bucket follows, unless
+// K partitions, the first passes all stages, and the other K - 1 leave at the pace of the slowest
+// stage, or of the busiest link if stages share it. The next bucket follows at that pace, unless
 // only one bucket is in flight.
 class PipelineTime {
  public:
-  // The links' bandwidths count this many times.
+  // All bandwidths are multiplied by `bandwidth`.
   PipelineTime(const Traffic& traffic, Routes& routes, const Payload& payload, double bandwidth)
       : traffic_(traffic), routes_(routes), payload_(payload), bandwidth_(bandwidth) {}
 
-  // A phase of this rank, which is in a pipeline.
+  // Adds a phase of this rank, which must be in a pipeline.
   void add(int rank, const Phase& phase);
-  // Passes follow each other.
+  // Adds the times of all passes, which follow each other.
   void add_to(ExchangeTime& time) const;
 
  private:
   struct OfStage {
     Stage stage;
     double first_s = 0;   // latencies and overheads of a partition, of the slowest rank
-    double next_s = 0;    // of these, what the next partition waits for
-    double adding_s = 0;  // of a partition, where what arrives is added up
+    double next_s = 0;    // part of first_s for which the next partition waits
+    double adding_s = 0;  // of a partition: handling it and adding it up
     Flows flows;
   };
 
-  // Of the messages of one partition.
+  // Seconds that a server's software takes for the messages of one partition.
   double handling_s(int rank, const Phase& phase) const;
 
   const Traffic& traffic_;

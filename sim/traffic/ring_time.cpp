@@ -1,9 +1,10 @@
-// A critical path goes on to the next hop or stays for a step. If it stays, then where injecting
-// takes longest on its way. So it visits an arc of the ring, at most `steps` hops, and takes
+// A critical path goes on to the next hop, or stays at a hop for a step. If it stays, then at the
+// hop of its way where injection takes longest. So the path visits an arc of the ring, at most
+// `steps` hops, and takes
 //   sum over the arc of (latency_s + alone_s) + (steps - hops of the arc) * max part_s of the arc.
-// For each part_s this is the largest sum of (latency_s + alone_s - that part_s) over arcs that
-// have it, which a sliding minimum of prefix sums finds in one pass. An arc that has a longer
-// part_s too is only counted for too little.
+// For each part_s this is the largest sum of (latency_s + alone_s - that part_s) over the arcs that
+// contain it. A sliding minimum of prefix sums finds this sum in one pass. An arc that also has a
+// longer part_s is only underestimated.
 #include "sim/traffic/ring_time.h"
 
 #include <algorithm>
@@ -12,14 +13,14 @@
 namespace syncline {
 namespace {
 
-// Each is a pass over all hops. Beyond 500,000 hops 8 are kept: hops that are nearer to each other
-// count as the longest of them, so that the ring may take a little too long.
+// Each distinct part_s costs a pass over all hops. Beyond 500,000 hops 8 are kept: hops that are
+// closer than that count as the longest of them, so the result may be a little too long.
 std::size_t most_distinct(std::size_t hops) {
   return std::clamp<std::size_t>(4'000'000 / hops, 8, 64);
 }
 
-// The hops' part_s in ascending order; those that differ by less than a tolerance are one, the
-// longest. Flows that share links end at times that differ by rounding only.
+// The hops' distinct part_s in ascending order. Values that differ by less than a tolerance count
+// as one, the longest: flows that share links end at times that differ only by rounding.
 std::vector<double> distinct_parts(const std::vector<RingHop>& hops) {
   std::vector<double> all;
   for (const RingHop& hop : hops)
@@ -45,15 +46,16 @@ double ring_seconds(const std::vector<RingHop>& hops, int steps, double step_ove
   const auto longest = static_cast<std::size_t>(steps);
   const std::vector<double> distinct = distinct_parts(hops);
   double seconds = 0;
-  std::vector<double> before;  // sums over the hops before each, while hops stay so long
+  std::vector<double> before;  // sums over the hops before each hop
   before.reserve(hops.size() + longest + 1);
-  std::vector<std::size_t> starts;  // of falling sums before them: the best is at `first`
+  std::vector<std::size_t> starts;  // start positions with falling sums; the best is at `first`
   for (std::size_t d = 0; d < distinct.size(); ++d) {
     const double stay_s = distinct[d];
     const auto stays_here = [&](double part_s) {
       return part_s <= stay_s && (d == 0 || part_s > distinct[d - 1]);
     };
-    // Arcs from `start` to before `end`, twice and more round the ring where there are more steps.
+    // Arcs from `start` to before `end`; they go round the ring more than once if there are more
+    // steps.
     before.assign(1, 0);
     starts.clear();
     std::size_t first = 0;

@@ -12,7 +12,7 @@
 namespace syncline {
 namespace {
 
-// A plan numbers fewer groups than this.
+// Exceeds the number of groups in any plan.
 int most_groups(const Topology& topology) {
   return 2 * topology.workers() + 8;
 }
@@ -81,8 +81,8 @@ PushedPieces Traffic::cut_of(const Bucket& bucket) const {
   if (compression.on())
     return {};
   const int partitions = syncline::partitions(bytes_of(bucket), pushing.partition_bytes);
-  // Half, as runs that wait for nobody have more iterations; less where more are under way at once,
-  // each of which then takes SimGrid longer.
+  // Half of the limit, because runs in which no worker waits have more iterations; less if more
+  // messages are under way at once, because SimGrid then takes longer for each.
   const int few = few_messages / 2 * 16 / std::max(cluster.topology.workers(), 16);
   const int fused = static_cast<int>(std::max(2LL, few / std::max(cluster.topology.pairs(), 1LL)));
   return {.partitions = partitions,
@@ -106,7 +106,7 @@ Plan Traffic::plan_among(const Topology& topology, const Payload& payload, int r
     return syncline::plan_of(*exchange, topology, exchange_settings, payload, rank, every_step);
   const auto& [chosen, settings] = candidates[other->second];
   Plan plan = syncline::plan_of(*chosen, topology, settings, payload, rank, every_step);
-  for (auto& action : plan)  // groups of another candidate are others
+  for (auto& action : plan)  // keeps the groups of different candidates apart
     if (Phase* phase = std::get_if<Phase>(&action))
       phase->group += static_cast<int>(other->second) * most_groups(topology);
   return plan;
@@ -128,7 +128,7 @@ Plan Traffic::plan_of(const Payload& whole, int rank, bool every_step) const {
       for (std::vector<Transfer>* transfers : {&phase->sends, &phase->receives})
         for (Transfer& transfer : *transfers)
           transfer.peer = members[index(transfer.peer)];
-      // Its groups are other ones than those of other members.
+      // Keeps the groups of different members apart.
       phase->group += topology.group_of(over, rank) * most_groups(topology);
     }
   return plan;
@@ -155,7 +155,8 @@ void Traffic::for_each_activity(const Bucket& bucket, const std::vector<int>& ra
   const Topology& topology = cluster.topology;
   const int first_server = topology.workers();
   const std::uint64_t shard = shard_of(bucket);
-  // Messages of `elements` from a client to the servers, and back with compressed pulls.
+  // Adds the work on messages of `elements` from a client to the servers, and back with compressed
+  // pulls.
   const auto serve = [&](int client, std::uint64_t elements) {
     works(client, encode(elements));
     works(first_server, decode(shard));
@@ -199,7 +200,7 @@ void Traffic::for_each_pair(const std::vector<Bucket>& buckets, const std::vecto
                             const PairMoves& moves) const {
   const int first_server = cluster.topology.workers();
   const int servers = cluster.topology.servers;
-  if (partners == Schedule::Partners::servers) {  // every worker sends each server as much
+  if (partners == Schedule::Partners::servers) {  // every worker sends each server equally much
     std::vector<double> pushed(index(servers)), pulled(index(servers));
     for (const Bucket& bucket : buckets)
       for_each_activity(bucket, {0},
@@ -264,7 +265,7 @@ Traffic traffic_within(const Traffic& traffic, Among group, const Exchange& exch
     const auto without =
         std::ranges::find(traffic.cluster.workers, std::string(), &HostFacts::site);
     refuse(
-        "host {}: no property `site`: allowed is one for every worker, where those of a site "
+        "host {}: no property `site`: allowed is one for every worker if the workers of a site "
         "average",
         without->name);
   }
@@ -273,7 +274,7 @@ Traffic traffic_within(const Traffic& traffic, Among group, const Exchange& exch
   within.over = group;
   for (int worker = 0; worker < topology.workers(); ++worker)
     if (topology.members(group, worker).front() == worker)
-      within.plan_of(dense(1), worker);  // it may refuse this group
+      within.plan_of(dense(1), worker);  // throws if the exchange does not support this group
   return within;
 }
 

@@ -32,7 +32,7 @@ TEST(Analytic, RefusesWhatArithmeticCannotSay) {
   for (const Refused& refused : std::initializer_list<Refused>{
            {{"--schedule", "asp"}, "asp has servers"},
            {{"--fusion-cycle", "0.005", "--jitter", "0.1"}, "fusion-cycle with jitter"},
-           {{"--learn", "mlp", "--data", "digits"}, "what is learned"},
+           {{"--learn", "mlp", "--data", "digits"}, "the learned parameters"},
            {{"--network", "lv08"}, "network = lv08 has no closed form"},
            {{"--network", "ib"}, "factors depend on a message's size"},
            {{"--device", "h100-modelled", "--schedule", "topk-sgd", "--warm-up-densities", "dgc",
@@ -42,7 +42,7 @@ TEST(Analytic, RefusesWhatArithmeticCannotSay) {
             "exchange = alltoall works on messages between its steps"},
            {{"--schedule", "local-sgd", "--local-steps", "16", "--average-delay", "8", "--replica",
              "node", "--iterations", "16", "--throughput", "1000", "--model", "vgg16"},
-            "averages in groups move beside those over all"},
+            "averages in groups move beside averages over all"},
            {{"--goal", "x.goal"}, "no messages"}}) {
     std::vector<std::string> options = pcie;
     for (std::size_t i = 0; i < refused.options.size(); i += 2) {  // replaces the option above

@@ -20,7 +20,7 @@ TEST(BadServers, AreAnsweredInOneLineWithExitCodeTwo) {
       {{"--throughput", "9", "--server-overhead", "tensorflwo"},
        {"--server-overhead", "tensorflwo", "no such software", "none", "tensorflow-1.10"}},
       {{"--throughput", "9", "--server-overhead", "ps-lite"},
-       {"--server-overhead", "ps-lite", "nobody has measured", "seconds", "tensorflow-1.10"}},
+       {"--server-overhead", "ps-lite", "has not been measured", "seconds", "tensorflow-1.10"}},
       {{"--throughput", "9", "--server-overhead", "0"}, {"server-overhead = 0", "allowed are"}},
       {{"--throughput", "9", "--server-overhead", "1.5"}, {"server-overhead = 1.5", "allowed are"}},
       {{"--throughput", "9", "--server-overhead", "nan"}, {"server-overhead", "allowed are"}},

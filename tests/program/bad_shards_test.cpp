@@ -39,7 +39,7 @@ TEST(BadShards, AreAnsweredInOneLineWithExitCodeTwo) {
        {"--schedule: schedule = bsp: framework pytorch-fsdp has schedule fsdp"}},
       {{"--framework", "pytorch-fsdp", "--bucket-bytes", "5"},
        {"--bucket-bytes: bucket-bytes = 5: schedule fsdp", "allowed is units"}},
-      {{"--framework", "pytorch-fsdp-1.12"}, {"pytorch-fsdp did before 2.1", "2.1 or later"}},
+      {{"--framework", "pytorch-fsdp-1.12"}, {"pytorch-fsdp before 2.1", "2.1 or later"}},
       {{"--schedule", "bsp", "--zero", "2"}, {"--zero: zero means nothing to schedule bsp"}},
       {{"--schedule", "fsdp", "--staleness", "2"}, {"staleness means nothing to schedule fsdp"}},
       {{"--schedule", "fsdp", "--goal", "x.goal"}, {"--goal", "fsdp", "bsp"}},

@@ -48,9 +48,9 @@ TEST_P(PlatformWords, AreRefusedInOneLine) {
 const std::vector<WrongWords> wrong_words{
     {"NoFamily", "dgz:nodes=3", {"'dgz'", "dgx, "}},
     {"NoWord", "dgx:crads=8x200Gbps", {"'crads'", "cards"}},
-    {"NoValue", "dgx:nodes", {"nodes says nothing", "nodes=20"}},
-    {"AnEmptyValue", "dgx:nodes=", {"nodes says nothing"}},
-    {"AWordTwice", "dgx:nodes=3:nodes=3", {"nodes stands twice"}},
+    {"NoValue", "dgx:nodes", {"nodes has no value", "nodes=20"}},
+    {"AnEmptyValue", "dgx:nodes=", {"nodes has no value"}},
+    {"AWordTwice", "dgx:nodes=3:nodes=3", {"nodes is given twice"}},
     {"NoNode", "dgx:nodes=0", {"nodes = 0", "1 to 1048576"}},
     {"ABillionNodes", "dgx:nodes=1000000000", {"nodes = 1000000000", "1 to 1048576"}},
     {"NodesThatOverflow", "dgx:nodes=99999999999999999999", {"1 to 1048576"}},
@@ -156,7 +156,7 @@ TEST(PlatformInWords, HasFiguresOfItsFile) {
 
 TEST(LinkFactors, AreRefusedInOneLine) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> wrong{
-      {"*-nix*:2", {"*-nix*", "no link is called so", "node0-nic0"}},
+      {"*-nix*:2", {"*-nix*", "no link has such a name", "node0-nic0"}},
       {"x", {"= x", "numbers from"}},
       {"1;2", {"1;2", "one number"}},
       {"*:1;*:2", {"*:1;*:2", "different patterns"}},

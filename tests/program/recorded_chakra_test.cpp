@@ -184,14 +184,14 @@ TEST(RecordedChakra, IsRefusedWhereItIsLargerThanAnyTrace) {
   };
   expect_mentions(refusal_of(depending(2, 2'000'000)),
                   {"l.et:2: the message with this number has 20000", "allowed are up to 2000000"});
-  expect_mentions(refusal_of(depending(2, 1'100'000) + depending(3, 1'100'000)),
-                  {"l.et:3: this node and those before depend on others 2200000 times: allowed is "
-                   "2000000"});
+  expect_mentions(
+      refusal_of(depending(2, 1'100'000) + depending(3, 1'100'000)),
+      {"l.et:3: this node and the nodes before it have 2200000 dependencies: allowed are 2000000"});
   const std::string metadata_node = message(number_field(3, 1));
   std::string many;
   for (int i = 0; i < 500'001; ++i)
     many += metadata_node;
-  expect_mentions(refusal_of(many), {"l.et:500002: more nodes than 500000, which are allowed"});
+  expect_mentions(refusal_of(many), {"l.et:500002: more than 500000 nodes, which is the limit"});
 }
 
 }  // namespace

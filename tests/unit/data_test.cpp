@@ -208,8 +208,8 @@ TEST_F(Mnist, MayBePackedByGzip) {
   const auto files = data_files(folder_.path(), ".");
   EXPECT_EQ(std::ranges::count(files, folder_.path(images_ + ".gz")), 1);
   EXPECT_EQ(load_data(folder_.path(images_ + ".gz"), ".", {}, 1).train.labels, plain.train.labels);
-  expect_refused(images_ + ".gz", "\x1f\x8b\x08 no more", {"no whole file of gzip's"});
-  expect_refused(labels_ + ".gz", "plain", {"no whole file of gzip's"});
+  expect_refused(images_ + ".gz", "\x1f\x8b\x08 no more", {"not a complete gzip file"});
+  expect_refused(labels_ + ".gz", "plain", {"not a complete gzip file"});
   folder_.write(images_, "x");
   expect_mentions(loading_error(folder_.path()), {images_ + ": 1 bytes"});
 }

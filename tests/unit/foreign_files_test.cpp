@@ -30,7 +30,7 @@ const std::vector<Named> files{
     {"{\"hidden_size\": 768, \"num_hidden_layers\": 12}", {"Hugging Face", "from_torch.py"}},
     {"topology: [ Ring ]\nnpus_count: [ 4 ]\nbandwidth: [ 50.0 ]\n", {"network of ASTRA-sim"}},
     {"# dump\ntopology: [ Ring ]\nnpus-count: [ 4 ]\n", {"network of ASTRA-sim"}},
-    {"<system version=\"1\"><cpu/></system>", {"NCCL knows about one machine"}},
+    {"<system version=\"1\"><cpu/></system>", {"NCCL's description of one machine"}},
     {"<?xml version=\"1.0\"?>\n<!-- dump -->\n<system version=\"1\"/>", {"NCCL_TOPO_DUMP_FILE"}},
     {"<graphs version=\"1\"/>", {"NCCL's rings and trees"}},
     {"# nThread 1 nGpus 8 minBytes 8\n", {"nccl-tests", "from_nccl_tests.py"}},

@@ -58,14 +58,14 @@ TEST(Gzip, RefusesWhatIsDamagedInOneLine) {
     std::string got;
     const std::string error = error_of([&] { got = unpacked("f", broken, most); });
     // The checksum covers all but the name, the time and the like.
-    EXPECT_TRUE(error.starts_with("f: no whole file of gzip's: ") || got == text || broken.empty())
+    EXPECT_TRUE(error.starts_with("f: not a complete gzip file: ") || got == text || broken.empty())
         << i << error;
     EXPECT_EQ(error.find('\n'), std::string::npos);
   }
   expect_mentions(error_of([&] { unpacked("f", whole, 19'999); }), {"more than 19999 bytes"});
   expect_mentions(error_of([&] { unpacked("f", whole + "x", most); }), {"ends too early"});
   expect_mentions(error_of([&] { unpacked("f", "0123456789abcdef", most); }),
-                  {"does not begin as gzip's files do"});
+                  {"does not begin like a gzip file"});
 }
 
 }  // namespace
