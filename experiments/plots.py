@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 import matplotlib
 
@@ -68,9 +69,8 @@ def chosen(config, out):
 
 
 def tuning(notes):
-    """Lines of what the program says of its choices, but that what is reported there chose: here other seeds are."""
-    said = [note.split(", which ")[0] + note[len(note.split("; ")[0]):] for note in notes if note.startswith("best-of")]
-    return ["", "Tuning, in the program's words:", "", *(f"- {note}" for note in said)]
+    """The program's sentences about its choices, without the warning that the seeds that chose are reported too."""
+    return [note.split(", which ")[0] + note[len(note.split("; ")[0]):] for note in notes if note.startswith("best-of")]
 
 
 def write_chosen(config, tune, about, settings, seeds, listed=(), without=()):
@@ -90,6 +90,8 @@ def write_chosen(config, tune, about, settings, seeds, listed=(), without=()):
         if alone:
             text += f"{alone} = {', '.join(map(str, values))}\n"
     config.write_text(text)
+
+
 def cells(out):
     found = []
     for path in sorted(Path(out).glob("*.json")):
@@ -114,11 +116,21 @@ def grouped(cells, key):
     return groups
 
 
-def write_table(lines, path):
-    """Also printed."""
-    text = "\n".join(lines)
-    Path(path).write_text(text + "\n")
-    print(text)
+def spread(name, values, form):
+    """Three columns: the median of the seeds, the least and the most."""
+    return {name + end: f"{value:{form}}" for end, value in
+            zip(("", "_least", "_most"), (median(values), min(values), max(values)))}
+
+
+def write_csv(path, about, rows):
+    """Comments, then one line for each row, a dict by column."""
+    with Path(path).open("w", newline="") as file:
+        file.writelines(f"# {line}\n" for line in about)
+        table = csv.DictWriter(file, list(dict.fromkeys(column for row in rows for column in row)), restval="",
+                               lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    print(f"wrote {Path(path).relative_to(ROOT)}")
 
 
 def save(figure, path):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tunes each contestant's rate by tune.cfg, writes what it chose to cat.cfg, runs that; draws figure.svg and figure.md."""
+"""Tunes each contestant's rate by tune.cfg, writes what it chose to cat.cfg, runs that; writes figure.svg and two tables."""
 
 import math
 import sys
@@ -124,13 +124,12 @@ def figure(runs):
     plots.save(drawing, HERE / "figure.svg")
 
 
-def amount(some, unit=""):
-    """Median, least to most."""
+def amount(name, some, form=".0f"):
+    """Columns of the median, least and most; how many seeds reached the target, where most did not."""
     if median(some) == math.inf:
         met = sum(one < math.inf for one in some)
-        return f"{met} of {len(some)} there" if met else "never"
-    words = [f"{one:{unit or ',.0f'}}" if one < math.inf else "never" for one in (median(some), min(some), max(some))]
-    return f"{words[0]} ({words[1]} to {words[2]})"
+        return {name: f"{met} of {len(some)} seeds" if met else "never", f"{name}_least": "", f"{name}_most": ""}
+    return {column: word.replace("inf", "never") for column, word in plots.spread(name, some, form).items()}
 
 
 def rate_of(cells):
@@ -138,58 +137,59 @@ def rate_of(cells):
 
 
 def iterations(cells):
-    return amount([len(elements(cell)) if cell.figures["target_s"] else math.inf for cell in cells])
+    return amount("iterations", [len(elements(cell)) if cell.figures["target_s"] else math.inf for cell in cells])
 
 
-def cost_table(runs, feedback, words, learn, until):
-    lines = [f"| `{learn}`, error feedback {feedback}, to {words} | rate | iterations | " + " | ".join(COSTS) + " |",
-             "|---|---|---|" + "---|" * len(COSTS)]
+def of_best(fixed, cells, cost):
+    """The fixed number with the least median cost, and CAT's cost over its, seed by seed where it reached the target."""
+    theirs = {count: [to_target(cell, cost) for cell in those] for count, those in fixed.items()}
+    best = min(theirs, key=lambda count: median(theirs[count]))
+    parts = [to_target(cell, cost) / other for cell, other in zip(cells, theirs[best]) if other < math.inf]
+    return {"best_fixed": best, **amount("cost_over_best", parts, ".2f")}
+
+
+def cost_rows(runs, feedback, words, learn, until):
+    rows = []
     fixed = {1: runs.of(learn, feedback, until, "payload")}  # it sends one, always
     fixed |= {count: runs.of(learn, feedback, until, density) for density, count in DENSITIES[learn].items()}
     for count, cells in fixed.items():
-        who = "1 always, as CAT under payload" if count == 1 else f"{count} always"
-        lines.append(f"| {who} | {rate_of(cells)} | {iterations(cells)} | " +
-                     " | ".join(amount([to_target(cell, cost) for cell in cells]) for cost in COSTS) + " |")
+        rows.append({"problem": learn, "error_feedback": feedback, "target": words,
+                     "sends": "1 (also CAT payload)" if count == 1 else count, "rate": rate_of(cells), **iterations(cells)})
+        for cost in COSTS:
+            rows[-1] |= amount(cost, [to_target(cell, cost) for cell in cells])
+    rows[0] |= of_best(fixed, fixed[1], "payload")
     for cost in list(COSTS)[1:]:
         cells = runs.of(learn, feedback, until, cost)
-        mine = [to_target(cell, cost) for cell in cells]
         sent = [count for cell in cells for count in elements(cell)]
-        lines.append(f"| CAT, {sum(sent) / len(sent):.1f} ({min(sent):.1f} to {max(sent):.1f}) | {rate_of(cells)} | "
-                     f"{iterations(cells)} | " +
-                     " | ".join(amount(mine) if other == cost else "" for other in COSTS) + " |")
-    ratios = []
-    for cost in COSTS:
-        theirs = {count: [to_target(cell, cost) for cell in cells] for count, cells in fixed.items()}
-        best = min(theirs, key=lambda count: median(theirs[count]))
-        mine = [to_target(cell, cost) for cell in runs.of(learn, feedback, until, cost)]
-        parts = [own / other for own, other in zip(mine, theirs[best]) if other < math.inf]
-        ratios.append(f"{amount(parts, '.2f')}, {best}")
-    return lines + ["| CAT / the best fixed, which | | | " + " | ".join(ratios) + " |", ""]
+        rows.append({"problem": learn, "error_feedback": feedback, "target": words, "sends": f"CAT {cost}",
+                     "rate": rate_of(cells), **iterations(cells), **amount(cost, [to_target(cell, cost) for cell in cells]),
+                     "values": f"{sum(sent) / len(sent):.1f}", "values_least": f"{min(sent):.1f}",
+                     "values_most": f"{max(sent):.1f}", **of_best(fixed, cells, cost)})
+    return rows
 
 
-def table(runs, notes):
-    lines = ["# What a loss costs", "",
-             "Written by figure.py: medians of five seeds (least to most), each at the rate that tune.cfg chose on two or three others.",
-             "Cost of one worker to the target, in what the model of costs counts; `never`: not in 600 iterations (`mlp`) or 1,500.",
-             "CAT: values in a message, the mean and the extremes of the means over workers in an iteration. Ratios are seed by",
-             "seed, where both are there, to the fixed number that has the least median of these five.", ""]
-    for feedback, targets in TARGETS.items():
-        for words, *untils in targets:
-            for learn, until in zip(DENSITIES, untils):
-                lines += cost_table(runs, feedback, words, learn, until)
-    hows = ("dense", *DENSITIES["mlp"], "cat")
-    lines += ["Seconds until the loss of mlp is 0.1, with error feedback (at its rate); CAT priced by the network:", "",
-              "| network | no compressor | " + " | ".join(map(str, DENSITIES["mlp"].values())) + " values" +
-              " | CAT | CAT / best | CAT's bits a value |", "|---|" + "---|" * (len(hows) + 2)]
+def tables(runs, notes):
+    rows = [row for feedback, targets in TARGETS.items() for words, *untils in targets
+            for learn, until in zip(DENSITIES, untils) for row in cost_rows(runs, feedback, words, learn, until)]
+    plots.write_csv(HERE / "figure.csv", [
+        "Written by figure.py. Cost of one worker until the loss above the least one is that part of the first one: median,",
+        "least and most of five seeds, each at the rate that tune.cfg chose on two or three others. never: not in 600",
+        "iterations (mlp) or 1,500. values: what CAT sends in a message: the mean, and the least and most of an iteration.",
+        "cost_over_best: CAT's cost over that of best_fixed, seed by seed where both reach the target.",
+        *plots.tuning(notes)], rows)
+    rows = []
     for bandwidth, words in BANDWIDTHS.items():
-        took = {how: runs.seconds(bandwidth, how) for how in hows}
-        rates = {how: rate_of(runs.groups["mlp", "on", "loss:0.1", bandwidth, how]) for how in hows}
-        best = min((how for how in hows if how != "cat"), key=lambda how: median(took[how]))
-        bits = median(cell.learning["bits_per_value"] for cell in runs.groups["mlp", "on", "loss:0.1", bandwidth, "cat"])
-        ratios = [own / other for own, other in zip(took["cat"], took[best])]
-        lines.append(f"| {words} | " + " | ".join(f"{amount(took[how], '.2f')} at {rates[how]}" for how in hows) +
-                     f" | {amount(ratios, '.2f')} | {bits:.2f} |")
-    plots.write_table(lines + plots.tuning(notes), HERE / "figure.md")
+        took = {how: runs.seconds(bandwidth, how) for how in ("dense", *DENSITIES["mlp"], "cat")}
+        best = min((how for how in took if how != "cat"), key=lambda how: median(took[how]))
+        for how, some in took.items():
+            cells = runs.groups["mlp", "on", "loss:0.1", bandwidth, how]
+            rows.append({"network": words, "sends": DENSITIES["mlp"].get(how, "CAT" if how == "cat" else "all"),
+                         "rate": rate_of(cells), **amount("seconds", some, ".2f")})
+        rows[-1] |= amount("seconds_over_best", [own / other for own, other in zip(took["cat"], took[best])], ".2f")
+        rows[-1]["bits_per_value"] = f"{median(cell.learning['bits_per_value'] for cell in cells):.2f}"
+    plots.write_csv(HERE / "seconds.csv", [
+        "Written by figure.py. Seconds until the loss of mlp is 0.1, with error feedback, by values in a message: median, least",
+        "and most of five seeds. CAT is priced by the network; seconds_over_best: over the best other row, seed by seed."], rows)
 
 
 def main():
@@ -198,7 +198,7 @@ def main():
                        sorted(map(settings, chosen), key=str), SEEDS, ("bandwidth-factor", "density", "cost"))
     runs = Runs(plots.sweep(HERE / "cat.cfg"))
     figure(runs)
-    table(runs, notes)
+    tables(runs, notes)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""figure.py DIR: from the results.csv of pays.cfg in DIR, writes figure.svg and figure.md beside this script."""
+"""figure.py DIR: from the results.csv of pays.cfg in DIR, writes figure.svg and figure.csv beside this script."""
 
 import csv
 import math
@@ -198,39 +198,32 @@ def figure(seconds, dense):
     return drawing.svg()
 
 
-def table(title, rows, speedup):
-    """Of `rows`, each a label and what holds for the set-ups that it counts."""
-    columns = (f" {words}: > 10 % faster | > 1 % faster | > 1 % slower |" for words in KERNELS.values())
-    lines = [f"| {title} | set-ups |" + "".join(columns),
-             "|---|---|" + "---|---|---|" * len(KERNELS)]
-    for label, holds in (*rows, ("all", lambda key: True)):
-        some = {key: value for key, value in speedup.items() if holds(key)}
-        line = f"| {label} | {count(some, 1, kernels=OURS)[1]} |"
-        for kernels in KERNELS:
-            for factor in FACTORS:
-                def wins(of, some=some, factor=factor):
-                    faster, every = count(some, factor, kernels=of)
-                    return faster if factor > 1 else every - faster
-                line += f" {counted(wins, kernels)} |"
-        lines.append(line)
-    return "\n".join(lines) + "\n"
+def rows_of(by, value, some):
+    """Of these set-ups, a row for each name of prices: how many are faster and slower, and the least and most at the ends."""
+    for kernels, words in KERNELS.items():
+        row = {"by": by, "value": value, "set_ups": count(some, 1, kernels=OURS)[1], "prices": words}
+        for name, factor in zip(("faster_10_percent", "faster_1_percent", "slower_1_percent"), FACTORS):
+            def wins(of, factor=factor):
+                faster, every = count(some, factor, kernels=of)
+                return faster if factor > 1 else every - faster
+            typical, *ends = (wins(kernels + end) for end in ("", *ENDS))
+            row |= {name: typical, f"{name}_least": min(typical, *ends), f"{name}_most": max(typical, *ends)}
+        yield row
 
 
-def tables(speedup):
-    def rows(kind, values):
-        at = NAMES.index(kind)
-        return [(value if isinstance(value, str) else number(value), lambda key, value=value: key[at] == value)
-                for value in values]
+def table(speedup):
+    def is_value(kind, wanted):
+        return lambda key: key[NAMES.index(kind)] == wanted
 
-    text = ("# In how many set-ups an iteration is shorter with the compressor than without\n\n"
-            "Written by figure.py. In brackets the least and the most, at the ends of what compressing costs.\n\n")
-    bandwidths = rows("gbps", sorted({key[3] for key in speedup}))
-    bandwidths += [("up to 10", lambda key: key[3] <= 10), ("up to 25", lambda key: key[3] <= 25),
-                   ("from 40", lambda key: key[3] >= 40)]
-    for title, some in (("Gbit/s", bandwidths), ("compressor", rows("compressor", COMPRESSORS)),
-                        ("workers", rows("workers", sorted({key[2] for key in speedup}))), ("model", rows("model", MODELS))):
-        text += table(title, some, speedup) + "\n"
-    return text.rstrip("\n") + "\n"
+    bandwidths = sorted({key[3] for key in speedup})
+    groups = [("Gbit/s", number(gbps), is_value("gbps", gbps)) for gbps in bandwidths]
+    groups += [("Gbit/s", "up to 10", lambda key: key[3] <= 10), ("Gbit/s", "up to 25", lambda key: key[3] <= 25),
+               ("Gbit/s", "from 40", lambda key: key[3] >= 40)]
+    for kind, values in (("compressor", COMPRESSORS), ("workers", sorted({key[2] for key in speedup})), ("model", MODELS)):
+        groups += [(kind, str(value), is_value(kind, value)) for value in values]
+    groups.append(("all", "", lambda key: True))
+    return [row for by, value, holds in groups
+            for row in rows_of(by, value, {key: ratio for key, ratio in speedup.items() if holds(key)})]
 
 
 def main(arguments):
@@ -239,9 +232,13 @@ def main(arguments):
     here = Path(__file__).resolve().parent
     seconds, dense = read(arguments[0])
     (here / "figure.svg").write_text(figure(seconds, dense))
-    text = tables(speedups(seconds))
-    (here / "figure.md").write_text(text)
-    print(text, end="")
+    rows = table(speedups(seconds))
+    with open(here / "figure.csv", "w", newline="") as file:
+        file.write("# Written by figure.py. In how many set-ups an iteration is shorter, or longer, with the compressor than\n"
+                   "# without; least and most: at the ends of what compressing costs.\n")
+        table_of = csv.DictWriter(file, rows[0], lineterminator="\n")
+        table_of.writeheader()
+        table_of.writerows(rows)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@
 
     table.py [PROGRAM]     default: build/release/syncline of this tree; takes half a minute on two cores
 
-Prints the four tables of README.md.
+Writes signs.csv, seconds.csv and varied.csv beside this script.
 """
 
+import csv
 import json
 import subprocess
 import sys
@@ -41,47 +42,50 @@ def simulate(program, net, cfg, *flags, slower=1):
     return rates
 
 
-def ratios(future, overheads, aggregate="on", placement="cut"):
-    """bsp / asp for each overhead."""
+def ratio(future, overhead, aggregate="on", placement="cut"):
+    """bsp / asp."""
     rates = future.result()
-    return " ".join(f"{rates['bsp', aggregate, placement, o] / rates['asp', placement, o]:.2f}" for o in overheads)
+    return f"{rates['bsp', aggregate, placement, overhead] / rates['asp', placement, overhead]:.2f}"
 
 
-def rows(title, heads, table):
-    print(f"\n{title}\n\n| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
-    for row in table:
-        print("| " + " | ".join(row) + " |")
+def write(name, about, rows):
+    rows = list(rows)
+    with open(HERE / name, "w", newline="", encoding="utf-8") as file:
+        file.write(f"# Written by table.py. {about}\n")
+        table = csv.DictWriter(file, rows[0], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    print(f"wrote {name}")
 
 
-def question(start):
+def signs(start):
     """With a server on each node, for 16 workers and for 4; and with the paper's one server."""
     overheads = ("--server-overhead", ",".join(OVERHEADS))
     both = ("--server-placement", "cut,tensors")
-    gpus = [start(net, "gpus.cfg", *overheads, *both) for net in RATES]
-    nodes = [start(net, "nodes.cfg", "--servers", "0", *overheads, *both) for net in RATES]
-    one = [start(net, "nodes.cfg", *overheads) for net in RATES]
-    table = [(f"16, aggregate {aggregate}", f"4, {placement}",
-              *(ratios(found, OVERHEADS, aggregate, placement) for found in gpus))
-             for aggregate in ("on", "off") for placement in ("cut", "tensors")]
-    table += [("4", f"4, {placement}", *(ratios(found, OVERHEADS, placement=placement) for found in nodes))
-              for placement in ("cut", "tensors")]
-    table += [("4", "1", *(ratios(found, OVERHEADS) for found in one))]
-    rows(f"bsp / asp in samples/s, with {', '.join(OVERHEADS)} s per tensor of a message",
-         ("workers", "servers", *RATES), table)
+    gpus = {net: start(net, "gpus.cfg", *overheads, *both) for net in RATES}
+    nodes = {net: start(net, "nodes.cfg", "--servers", "0", *overheads, *both) for net in RATES}
+    one = {net: start(net, "nodes.cfg", *overheads) for net in RATES}
+    cases = [(gpus, 16, aggregate, 4, placement) for aggregate in ("on", "off") for placement in ("cut", "tensors")]
+    cases += [(nodes, 4, "on", 4, placement) for placement in ("cut", "tensors")] + [(one, 4, "on", 1, "cut")]
+    write("signs.csv", "Samples/s of bsp over those of asp, by seconds per tensor of a message.", (
+        {"workers": workers, "aggregate": aggregate if workers == 16 else "", "servers": servers,
+         "placement": placement if servers > 1 else "", "net": net, "overhead_s": overhead,
+         "bsp_over_asp": ratio(future, overhead, aggregate, placement)}
+        for found, workers, aggregate, servers, placement in cases for net, future in found.items() for overhead in OVERHEADS))
 
 
-def seconds(start, title, overhead_of):
-    """Seconds of 300 epochs as the paper ran them, published / simulated."""
+def seconds(start):
+    """Seconds of 300 epochs as the paper ran them, published and simulated."""
+    once_a_round, each_push = (f"{MESSAGE + UPDATE / share:.4g}" for share in (8, 2))
+    costs = {"0.05 ms for all": dict.fromkeys(SCHEDULES, "5e-5"),
+             "a message and an update": {"bsp": once_a_round, "ssp": each_push, "asp": each_push}}
     more = {"bsp": (), "ssp": ("--staleness", "3", "--cache", "off"), "asp": ()}
-    found = {net: [start(net, "nodes.cfg", "--schedule", s, "--server-overhead", overhead_of[s], *more[s])
-                   for s in SCHEDULES] for net in RATES}
-    table = []
-    for net, futures in found.items():
-        theirs = PUBLISHED[net]
-        ours = [SAMPLES / next(iter(future.result().values())) for future in futures]
-        table.append((net, *(f"{t} / {o:.0f}" for t, o in zip(theirs, ours)),
-                      *(f"{theirs[i] / theirs[0]:.2f} / {ours[i] / ours[0]:.2f}" for i in (1, 2))))
-    rows(title, ("net", *SCHEDULES, "bsp/ssp", "bsp/asp"), table)
+    found = {(net, schedule): [start(net, "nodes.cfg", "--schedule", schedule, "--server-overhead", cost[schedule], *more[schedule])
+                               for cost in costs.values()] for net in RATES for schedule in SCHEDULES}
+    write("seconds.csv", "Seconds of 300 epochs: published, and simulated by what a tensor costs the server.", (
+        {"net": net, "schedule": schedule, "published": PUBLISHED[net][SCHEDULES.index(schedule)],
+         **{cost: f"{SAMPLES / next(iter(future.result().values())):.0f}" for cost, future in zip(costs, futures)}}
+        for (net, schedule), futures in found.items()))
 
 
 def varied(start):
@@ -93,19 +97,17 @@ def varied(start):
              "the server varies by 57 %": ("--server-jitter", "0.57")}
     found = {case: [start(net, "nodes.cfg", *flags, slower=4 if "speed" in case else 1) for net in RATES]
              for case, flags in cases.items()}
-    rows("bsp / asp with 0.05 ms per tensor of a message", ("", *RATES),
-         [(case, *(ratios(future, ("5e-5",)) for future in futures)) for case, futures in found.items()])
+    write("varied.csv", "Samples/s of bsp over those of asp, with 0.05 ms per tensor of a message.", (
+        {"case": case, "net": net, "bsp_over_asp": ratio(future, "5e-5")}
+        for case, futures in found.items() for net, future in zip(RATES, futures)))
 
 
 def main():
     program = sys.argv[1] if len(sys.argv) > 1 else str(HERE.parents[1] / "build/release/syncline")
     with ThreadPoolExecutor(2) as pool:
         start = partial(pool.submit, simulate, program)
-        question(start)
-        seconds(start, "Seconds, 0.05 ms per tensor of a message for all", dict.fromkeys(SCHEDULES, "5e-5"))
-        once_a_round, each_push = (f"{MESSAGE + UPDATE / share:.4g}" for share in (8, 2))
-        seconds(start, f"Seconds, {MESSAGE} s per tensor of a message and {UPDATE} s per tensor of an update",
-                {"bsp": once_a_round, "ssp": each_push, "asp": each_push})
+        signs(start)
+        seconds(start)
         varied(start)
 
 

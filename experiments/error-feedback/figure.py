@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tunes each contestant by tune.cfg, writes what it chose to error-feedback.cfg; runs that and rates.cfg; draws figure.svg, .md."""
+"""Tunes each contestant by tune.cfg, writes its choice to error-feedback.cfg; runs that and rates.cfg; writes figure.svg, .csv."""
 
 import math
 import sys
@@ -105,39 +105,35 @@ def figure(runs, rates):
     plots.save(drawing, HERE / "figure.svg")
 
 
-def above(ratios):
+def row(cells, ratios, rate_from):
+    """How far the losses at the end are above BSP's: of the seeds that did not diverge."""
+    scenario = cells[0].scenario
     ended = [100 * (ratio - 1) for ratio in ratios if ratio < math.inf]
-    diverged = f", {len(ratios) - len(ended)} diverged" if len(ended) < len(ratios) else ""
-    return f"{median(ended):+.1f} % ({min(ended):+.1f} to {max(ended):+.1f}{diverged})"
-
-
-def choice(cells):
-    return f"{cells[0].scenario['learning-rate']:g} {cells[0].scenario['learning-rate-schedule']}"
+    return {"problem": scenario["learn"], "workers": SKEWS[scenario["skew"]], "density": scenario["density"],
+            "error_feedback": scenario["error-feedback"], "rate_from": rate_from, "rate": f"{scenario['learning-rate']:g}",
+            "rate_schedule": scenario["learning-rate-schedule"], **plots.spread("above_bsp_percent", ended, ".1f"),
+            "diverged": len(ratios) - len(ended)}
 
 
 def table(runs, rates, notes):
-    lines = ["# Loss at the end / that of the dense run with the same seed, less 1", "",
-             "Written by figure.py: median of five seeds (least to most; of those that did not diverge), each at the rate and",
-             "schedule that tune.cfg chose on two others; by rate, all at the same.", "",
-             "| workers | density | error feedback | least squares | at | mlp | at |" +
-             "".join(f" least squares, rate {rate:g} |" for rate in RATES),
-             "|---|---|---|---|---|---|---|" + "---|" * len(RATES)]
-    for skew, words in SKEWS.items():
-        for density in DENSITIES:
-            for feedback in FEEDBACK:
-                line = f"| {words} | {density:g} | {feedback} |"
-                for learn in ("least-squares", "mlp"):
-                    line += f" {above(runs.ratios(learn, skew, density, feedback))} | {choice(runs.all(learn, skew, density, feedback))} |"
-                lines.append(line + "".join(f" {above(rates.ratios('least-squares', skew, density, feedback, rate))} |"
-                                            for rate in RATES))
-    lines += ["", "TopK-SGD at 1 %, against BSP:", "",
-              "| problem | workers | BSP's loss at the end | at | TopK-SGD's, above that | at |", "|---|---|---|---|---|---|"]
-    for learn in ("least-squares", "logistic", "softmax", "mlp"):
+    rows = []
+    for learn in ("least-squares", "mlp", "logistic", "softmax"):
         for skew, words in SKEWS.items():
             dense = runs.all(learn, skew)
-            lines.append(f"| {learn} | {words} | {median(cell.figures['loss'] for cell in dense):.4g} | {choice(dense)} | "
-                         f"{above(runs.ratios(learn, skew, 0.01, 'on'))} | {choice(runs.all(learn, skew, 0.01, 'on'))} |")
-    plots.write_table(lines + plots.tuning(notes), HERE / "figure.md")
+            rows.append({"problem": learn, "workers": words, "density": "bsp", "rate_from": "tune.cfg",
+                         "rate": f"{dense[0].scenario['learning-rate']:g}",
+                         "rate_schedule": dense[0].scenario["learning-rate-schedule"],
+                         "loss": f"{median(cell.figures['loss'] for cell in dense):.4g}"})
+            for density, feedback in ([(density, feedback) for density in DENSITIES for feedback in FEEDBACK]
+                                      if learn in ("least-squares", "mlp") else [(0.01, "on")]):
+                what = (learn, skew, density, feedback)
+                rows.append(row(runs.all(*what), runs.ratios(*what), "tune.cfg"))
+                if learn == "least-squares":
+                    rows += [row(rates.all(*what, rate), rates.ratios(*what, rate), "rates.cfg") for rate in RATES]
+    plots.write_csv(HERE / "figure.csv", [
+        "Written by figure.py. Loss at the end over that of BSP with the same seed, less 1: median, least and most of five",
+        "seeds (of those that did not diverge). tune.cfg: each at the rate and schedule that it chose on two others; rates.cfg:",
+        "all, also BSP, at the same rate.", *plots.tuning(notes)], rows)
 
 
 def main():

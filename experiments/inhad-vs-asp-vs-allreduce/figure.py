@@ -90,47 +90,35 @@ def draw(accelerated, learned):
     print("wrote figure.svg")
 
 
-def shown(values, form):
-    """The median, and the least and the most where they differ."""
-    text, low, high = (form.format(value) for value in (statistics.median(values), min(values), max(values)))
-    return text if low == high else f"{text} ({low} to {high})".replace("inf", "missed")
+def row(learned, problem, who):
+    cells = learned[problem, who]
 
-
-def table(learned, problem):
-    text = (f"| | rate | its own | samples/s | seconds to loss {LOSS} | loss after 25 epochs | accuracy, % | a card's MB/iteration | "
-            "staleness | most |\n|---|---|---|---|---|---|---|---|---|---|\n")
-    for who in WHO:
-        cells = learned[problem, who]
-
-        def figures(key, cells=cells):
-            return [cell.figures[key] for cell in cells]
-        own = settings_of(cells[0].scenario)
-        percents = [100 * value for value in figures("accuracy")]
-        text += (f"| {who} | {own.pop('learning-rate'):g} | {', '.join(f'`{key}` {value}' for key, value in own.items())} | "
-                 f"{shown(figures('throughput_samples_per_s'), '{:.0f}')} | {shown(list(map(seconds_to, cells)), '{:.1f}')} | "
-                 f"{shown(figures('loss'), '{:.4f}')} | {shown(percents, '{:.1f}')} | "
-                 f"{shown([cell.figures['busiest_links'][0]['bytes_per_iteration'] / 1e6 for cell in cells], '{:.0f}')} | "
-                 f"{shown(figures('staleness_mean'), '{:.1f}')} | {shown(figures('staleness_max'), '{:.0f}')} |\n")
-    return text
+    def figures(name, key, form, factor=1):
+        return plots.spread(name, [factor * cell.figures[key] for cell in cells], form)
+    own = settings_of(cells[0].scenario)
+    card = [cell.figures["busiest_links"][0]["bytes_per_iteration"] / 1e6 for cell in cells]
+    seconds = plots.spread(f"seconds_to_loss_{LOSS}", list(map(seconds_to, cells)), ".1f")
+    return {"problem": PROBLEMS[problem], "schedule": who, "rate": f"{own['learning-rate']:g}",
+            "staleness": own.get("staleness", ""), "threshold": own.get("threshold", ""),
+            **figures("samples_per_s", "throughput_samples_per_s", ".0f"),
+            **{column: text.replace("inf", "missed") for column, text in seconds.items()},
+            **figures("loss", "loss", ".4f"), **figures("accuracy_percent", "accuracy", ".1f", 100),
+            **plots.spread("card_MB_per_iteration", card, ".0f"), **figures("staleness_mean", "staleness_mean", ".1f"),
+            **figures("staleness_max", "staleness_max", ".0f")}
 
 
 def write_tables(accelerated, learned, notes):
     share = statistics.median(cell.figures["accuracy"] for cell in learned["resnet50", "all-reduce"])
     error = 100 * math.sqrt(share * (1 - share) / plots.HELD_OUT)
-    text = ("# What the runs say\n\nWritten by figure.py: medians of five seeds (least to most), each at what tune.cfg chose on two\n"
-            f"others. Accuracy is of {plots.HELD_OUT} digits: its standard error is {error:.1f} points.\n")
-    for problem, words in PROBLEMS.items():
-        text += f"\n## {words}\n\n{table(learned, problem)}"
-    text += "\n## Tuning, in the program's words (the seeds above are others)\n\n" + "".join(f"- {note}\n" for note in notes)
-    for factor, network in ((1, "10 Gbit/s"), (10, "100 Gbit/s")):
-        workers = sorted({cell.scenario["workers"] for cell in accelerated})
-        text += (f"\n## samples/s, {network}\n\n| GPUs |" + "".join(f" {count} |" for count in workers) + "\n|---|" +
-                 "---|" * len(workers) + "\n")
-        for name in ACCELERATION:
-            rates = {cell.scenario["workers"]: cell.figures["throughput_samples_per_s"] for cell in accelerated
-                     if cell.scenario["name"] == name and cell.scenario["bandwidth-factor"] == factor}
-            text += f"| {name} |" + "".join(f" {rates[count]:.0f} |" for count in workers) + "\n"
-    (HERE / "figure.md").write_text(text)
+    plots.write_csv(HERE / "figure.csv", [
+        "Written by figure.py. Median, least and most of five seeds, each at what tune.cfg chose on two others. Loss and",
+        f"accuracy are those after 25 epochs; accuracy is of {plots.HELD_OUT} digits: its standard error is {error:.1f} points.",
+        *plots.tuning(notes)], [row(learned, problem, who) for problem in PROBLEMS for who in WHO])
+    order = sorted((cell for cell in accelerated if cell.scenario["name"] in ACCELERATION), key=lambda cell: (
+        cell.scenario["bandwidth-factor"], ACCELERATION.index(cell.scenario["name"]), cell.scenario["workers"]))
+    plots.write_csv(HERE / "acceleration.csv", ["Written by figure.py."], [
+        {"gbit_per_s": 10 * cell.scenario["bandwidth-factor"], "schedule": cell.scenario["name"],
+         "gpus": cell.scenario["workers"], "samples_per_s": f"{cell.figures['throughput_samples_per_s']:.0f}"} for cell in order])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tunes each quantiser by tune.cfg, writes its choice to quantised.cfg, runs that and same-rate.cfg; draws figure.svg, .md."""
+"""Tunes each quantiser by tune.cfg, writes its choice to quantised.cfg, runs that and same-rate.cfg; writes figure.svg, .csv."""
 
 import math
 import sys
@@ -141,41 +141,43 @@ def figure(runs, same_rate):
     plots.save(drawing, HERE / "figure.svg")
 
 
-def spread(values, form, scale=1):
-    """Median (least to most)."""
-    return f"{median(values) * scale:{form}} ({min(values) * scale:{form}} to {max(values) * scale:{form}})"
-
-
-def table(runs, same_rate, notes):
-    lines = ["# Quantisers on digits", "", "Written by figure.py: medians of five seeds (least to most), each at the rate that "
-             f"tune.cfg chose on two others. To {TARGET:g}: until the training loss is that; kB of one worker's messages, and of "
-             "fp32's with the same seed; MB sent by all, over the network. Bounds without their o(1).", "",
-             "| compressor | scale | bits | code | rate | bits a value | bound | variance | bound | "
-             f"samples to {TARGET:g}, of fp32's | kB to {TARGET:g} | of fp32's | MB sent |",
-             "|" + "---|" * 13]
+def tables(runs, same_rate, notes):
     dense = runs.by_kind[("none",)]
+    samples = plots.spread("samples", [at_target(cell, cell.curve["samples"]) for cell in dense], ",.0f")
+    rows = []
     for what, cells in runs.by_kind.items():
         name, scale, bits, coding = what if what[0] == "qsgd" else what + ("", "", "")
         length, variance = (cells[0].learning[name] for name in ("bits_bound", "left_out_bound"))
         bits_used = mean(cell.learning["bits_per_value"] for cell in cells) or 32
-        left = mean(cell.learning["left_out"] for cell in cells)
         kb = [at_target(cell, message_bytes(cell)) / 1e3 for cell in cells]
         of_dense = [mine / (at_target(cell, message_bytes(cell)) / 1e3) for mine, cell in zip(kb, dense)]
-        samples = [at_target(cell, cell.curve["samples"]) / at_target(other, other.curve["samples"])
-                   for cell, other in zip(cells, dense)]
-        lines.append(f"| {name} | {scale} | {bits} | {coding} | {cells[0].scenario['learning-rate']:g} | {bits_used:.3f} | "
-                     f"{f'{length:.3f}' if length else ''} | {left:.4f} | {f'{variance:.4f}' if variance else ''} | "
-                     f"{spread(samples, '.2f')} | {spread(kb, '.1f')} | {spread(of_dense, '.4f')} | "
-                     f"{median(at_target(cell, cell.curve['bytes']) for cell in cells) / 1e6:.2f} |")
-    samples = [at_target(cell, cell.curve["samples"]) for cell in dense]
-    lines += ["", f"fp32 takes {spread(samples, ',.0f')} samples. All at rate 0.5, losses of fp32's with the same seed:", "",
-              "| compressor | scale | bits | farthest after any iteration | at the end |", "|---|---|---|---|---|"]
+        over_fp32 = [at_target(cell, cell.curve["samples"]) / at_target(other, other.curve["samples"])
+                     for cell, other in zip(cells, dense)]
+        rows.append({
+            "compressor": name, "scale": scale, "bits": bits, "code": coding,
+            "rate": f"{cells[0].scenario['learning-rate']:g}", "bits_per_value": f"{bits_used:.3f}",
+            "bits_bound": f"{length:.3f}" if length else "",
+            "variance": f"{mean(cell.learning['left_out'] for cell in cells):.4f}",
+            "variance_bound": f"{variance:.4f}" if variance else "",
+            **plots.spread("samples_over_fp32", over_fp32, ".2f"),
+            **plots.spread("kB", kb, ".1f"), **plots.spread("kB_over_fp32", of_dense, ".4f"),
+            "MB_sent": f"{median(at_target(cell, cell.curve['bytes']) for cell in cells) / 1e6:.2f}"})
+    plots.write_csv(HERE / "figure.csv", [
+        f"Written by figure.py. Until the training loss is {TARGET:g}: median, least and most of five seeds, each at the rate",
+        "that tune.cfg chose on two others. variance: over the gradient's norm squared. kB: of one worker's messages. MB_sent:",
+        "by all, over the network. over_fp32: with the same seed. Bounds are without their o(1).",
+        f"fp32 takes {samples['samples']} ({samples['samples_least']} to {samples['samples_most']}) samples.",
+        *plots.tuning(notes)], rows)
+    rows = []
     for what in same_rate.by_kind:
         name, scale, bits, _ = what if what[0] == "qsgd" else what + ("", "", "")
         seeds = same_rate.from_dense(what)
-        lines.append(f"| {name} | {scale} | {bits} | {spread([max(map(abs, seed)) for seed in seeds], '.1f', 100)} % "
-                     f"| {spread([seed[-1] for seed in seeds], '+.1f', 100)} % |")
-    plots.write_table(lines + plots.tuning(notes), HERE / "figure.md")
+        rows.append({"compressor": name, "scale": scale, "bits": bits,
+                     **plots.spread("farthest_percent", [100 * max(map(abs, seed)) for seed in seeds], ".1f"),
+                     **plots.spread("end_percent", [100 * seed[-1] for seed in seeds], ".1f")})
+    plots.write_csv(HERE / "same-rate.csv", [
+        "Written by figure.py. All at rate 0.5: how far the loss is from fp32's with the same seed, farthest after any iteration",
+        "and at the end; median, least and most of five seeds."], rows)
 
 
 def main():
@@ -185,7 +187,7 @@ def main():
     runs = Runs(plots.sweep(HERE / "quantised.cfg"))
     same_rate = Runs(plots.sweep(HERE / "same-rate.cfg", "quantised-same-rate"))
     figure(runs, same_rate)
-    table(runs, same_rate, notes)
+    tables(runs, same_rate, notes)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def refusals():
             ended = subprocess.run(command, capture_output=True, text=True)
             if ended.returncode:
                 reason = ended.stderr.strip().removeprefix("syncline: --compressor: ").replace(f"compressor = {name}: ", "")
-                said.setdefault(reason, []).append(f"`{schedule}` with `{name}`")
+                said.setdefault(reason, []).append(f"{schedule} with {name}")
     return said
 
 
@@ -109,37 +109,27 @@ def draw(found):
     plots.save(figure, HERE / "figure.svg")
 
 
-def shown(seconds):
-    value = middle(seconds)
+def row(place, cells):
+    """The median counts a seed that missed the target as the last; least and most are of those that did not."""
+    scenario, figures, seconds = cells[0].scenario, cells[0].figures, seconds_of(cells)
     met = [second for second in seconds if second is not None]
-    if value == float("inf"):
-        return f"missed ({len(met)} of {len(seconds)} met it)" if met else "missed"
-    missed = f", {len(seconds) - len(met)} missed" if len(met) < len(seconds) else ""
-    return f"{value:.1f} ({min(met):.1f} to {max(met):.1f}{missed})"
+    some = [middle(seconds), *((min(met), max(met)) if met else (float("inf"),) * 2)]
+    own = settings_of(scenario)
+    return {"cluster": list(CLUSTERS.values())[place[0]], "schedule": scenario["schedule"],
+            "compressor": scenario["compressor"], "rate": f"{own['learning-rate']:g}", "staleness": own.get("staleness", ""),
+            "local_steps": own.get("local-steps", ""), "pull": own.get("pull", ""),
+            **{"seconds" + end: "" if second == float("inf") else f"{second:.1f}"
+               for end, second in zip(("", "_least", "_most"), some)},
+            "missed": len(seconds) - len(met), "samples_per_s": f"{figures['throughput_samples_per_s']:.0f}",
+            "staleness_mean": f"{figures['staleness_mean']:.1f}", "MB_per_iteration": f"{figures['bytes_sent'] / 1e6:.1f}"}
 
 
 def write_table(found, notes):
-    text = ("# Seconds to 88 % right answers\n\nWritten by figure.py: medians of five seeds (least to most), and what tune.cfg\n"
-            "chose on two others. Samples/s, staleness and bytes are of the first seed.\n")
-    for index, label in enumerate(CLUSTERS.values()):
-        text += (f"\n## {label[0].upper()}{label[1:]}\n\n"
-                 "| schedule | compressor | rate | its own | seconds | samples/s | stale | bytes/iteration of a worker |\n"
-                 "|---|---|---|---|---|---|---|---|\n")
-        for place in sorted(found):
-            if place[0] != index:
-                continue
-            cells = found[place]
-            scenario, figures = cells[0].scenario, cells[0].figures
-            own = ", ".join(f"`{option}` {value}" for option, value in settings_of(scenario).items()
-                            if option != "learning-rate")
-            text += (f"| `{scenario['schedule']}` | `{scenario['compressor']}` | {scenario['learning-rate']:g} | {own} | "
-                     f"{shown(seconds_of(cells))} | {figures['throughput_samples_per_s']:.0f} | "
-                     f"{figures['staleness_mean']:.1f} | {figures['bytes_sent'] / 1e6:.1f} MB |\n")
-    text += "\n## Tuning, in the program's words (the seeds above are others)\n\n" + "".join(f"- {note}\n" for note in notes)
-    text += "\n## Refused\n\n"
-    for reason, pairs in refusals().items():
-        text += f"- {', '.join(pairs)}: {reason}\n"
-    (HERE / "figure.md").write_text(text)
+    plots.write_csv(HERE / "figure.csv", [
+        "Written by figure.py. Seconds to 88 % right answers: median, least and most of five seeds, at what tune.cfg chose on",
+        "two others; missed: seeds that did not get there. Samples/s, staleness and a worker's MB are of the first seed.",
+        *plots.tuning(notes), *(f"Refused: {', '.join(pairs)}: {reason}" for reason, pairs in refusals().items())],
+        [row(place, found[place]) for place in sorted(found)])
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Tunes each contestant's rate by tune.cfg, writes what it chose to topk-contraction.cfg, runs that; draws figure.svg, .md."""
+"""Tunes each contestant's rate by tune.cfg, writes what it chose to topk-contraction.cfg, runs that; writes figure.svg, .csv."""
 
 import sys
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -94,17 +94,8 @@ def figure(found):
     plots.save(drawing, HERE / "figure.svg")
 
 
-def spread(values, form):
-    """Median, least to most."""
-    return f"{median(values):{form}} ({min(values):{form}} to {max(values):{form}})"
-
-
-def table(found, notes):
-    lines = ["# What is compressed, and what is left out", "",
-             "Written by figure.py: of all iterations and messages of five seeds, each at the rate that tune.cfg chose on two others;",
-             "medians of seeds (least to most) where there are brackets.", "",
-             "| problem | compressor | density | rate | left out | 1 - k/d | (1 - k/d)² | iterations above 1 - k/d; its square "
-             "| sent / asked for | messages of iterations that all send nothing | loss |", "|" + "---|" * 11]
+def tables(found, notes):
+    rows = []
     for (problem, compressor, density, warm_up), cells in sorted(
             found.items(), key=lambda one: (-PROBLEMS.index(one[0][0]), one[0][1:])):
         if density == 1:
@@ -115,25 +106,37 @@ def table(found, notes):
             return sum(left > bound + 1e-12 for cell in cells
                        for left, bound in zip(column(cell, "left_out"), column(cell, name))) / iterations
 
-        nothing = [mean(most == 0 for most in column(cell, "most_sent_values")) for cell in cells]
-        last = [column(cell, name)[-1] for cell in cells[:1] for name in ("left_out_bound", "left_out_bound_squared")]
-        lines.append(f"| {problem} | {compressor}{'' if warm_up == 'none' else ', warm-up'} | {density:g} "
-                     f"| {cells[0].scenario['learning-rate']:g} | {spread([c.learning['left_out'] for c in cells], '.4f')} "
-                     f"| {last[0]:.4f} | {last[1]:.4f} "
-                     f"| {above('left_out_bound'):.1%}; {above('left_out_bound_squared'):.1%} "
-                     f"| {spread([c.learning['sent_values'] / c.learning['target_values'] for c in cells], '.2f')} "
-                     f"| {spread(nothing, '.1%')} | {spread([c.figures['loss'] for c in cells], '.4f')} |")
-    lines += ["", "| problem | compressed | iteration | within ¼ deviation (normal 19.7 %) | beyond 3 (0.27 %) "
-              "| their squares (2.9 %) |", "|---|---|---|---|---|---|"]
+        nothing = [100 * mean(most == 0 for most in column(cell, "most_sent_values")) for cell in cells]
+        last = [column(cells[0], name)[-1] for name in ("left_out_bound", "left_out_bound_squared")]
+        rows.append({
+            "problem": problem, "compressor": compressor, "warm_up": "no" if warm_up == "none" else "yes",
+            "density": f"{density:g}", "rate": f"{cells[0].scenario['learning-rate']:g}",
+            **plots.spread("left_out", [cell.learning["left_out"] for cell in cells], ".4f"),
+            "bound": f"{last[0]:.4f}", "bound_squared": f"{last[1]:.4f}",
+            "above_bound_percent": f"{100 * above('left_out_bound'):.1f}",
+            "above_bound_squared_percent": f"{100 * above('left_out_bound_squared'):.1f}",
+            **plots.spread("sent_over_asked",
+                           [cell.learning["sent_values"] / cell.learning["target_values"] for cell in cells], ".2f"),
+            **plots.spread("nothing_sent_percent", nothing, ".1f"),
+            **plots.spread("loss", [cell.figures["loss"] for cell in cells], ".4f")})
+    plots.write_csv(HERE / "figure.csv", [
+        "Written by figure.py. The part of the squares that messages leave out: median, least and most of five seeds, each at the",
+        "rate that tune.cfg chose on two others. bound: 1 - k/d, at the last density; above_bound: iterations above it.",
+        "nothing_sent: iterations in which no worker sends a value.", *plots.tuning(notes)], rows)
+    rows = []
     for problem in PROBLEMS:
         for density, words in ((1, "gradients"), (0.01, "with residual, topk 0.01")):
             for iteration in SHOWN:
                 some = [bins(cell, iteration) for cell in found[problem, "topk", density, "none"]]
-                near, far, squares = ([share(rows, name, inside) for rows in some]
+                near, far, squares = ([100 * share(rows_of, name, inside) for rows_of in some]
                                       for name, inside in (("share", 0.25), ("share", 3), ("square_share", 3)))
-                lines.append(f"| {problem} | {words} | {iteration} | {spread(near, '.1%')} "
-                             f"| {spread([max(1 - one, 0) for one in far], '.2%')} | {spread([max(1 - one, 0) for one in squares], '.1%')} |")
-    plots.write_table(lines + plots.tuning(notes), HERE / "figure.md")
+                rows.append({"problem": problem, "compressed": words, "iteration": iteration,
+                             **plots.spread("within_quarter_percent", near, ".1f"),
+                             **plots.spread("beyond_three_percent", [max(100 - one, 0) for one in far], ".2f"),
+                             **plots.spread("squares_beyond_three_percent", [max(100 - one, 0) for one in squares], ".1f")})
+    plots.write_csv(HERE / "shapes.csv", [
+        "Written by figure.py. Values within a quarter of a standard deviation (19.7 % of a normal distribution) and beyond three",
+        "(0.27 %, with 2.9 % of the squares): median, least and most of five seeds."], rows)
 
 
 def main():
@@ -143,7 +146,7 @@ def main():
                        sorted(map(settings, chosen), key=lambda one: list(map(str, one.values()))), SEEDS, ("density",))
     found = plots.grouped(plots.sweep(HERE / "topk-contraction.cfg"), lambda cell: key(cell.scenario))
     figure(found)
-    table(found, notes)
+    tables(found, notes)
 
 
 if __name__ == "__main__":

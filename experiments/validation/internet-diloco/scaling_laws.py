@@ -3,9 +3,11 @@
 
     scaling_laws.py [PROGRAM]     default: build/release/syncline of this tree; takes a minute or two
 
-A cell's bandwidth is found by bisection with the program, and has to be what arithmetic says, to 0.1 %.
+Writes scaling-laws.csv beside this script. A cell's bandwidth is found by bisection with the program, and has to be what
+arithmetic says, to 0.1 %.
 """
 
+import csv
 import json
 import subprocess
 import sys
@@ -36,7 +38,7 @@ def arithmetic(gbit, step, period, layers, utilisation):
     return gbit / seconds
 
 
-def simulated(program, csv, values, step, period, utilisation, expected):
+def simulated(program, model, values, step, period, utilisation, expected):
     """The bandwidth by bisection, 2 % around what is expected."""
     schedule = (["bsp", "--bucket-bytes", "0", "--iterations", "2", "--warmup", "1"] if period == 1 else
                 ["local-sgd", "--bucket-bytes", "all", "--local-steps", str(period), "--iterations", str(period),
@@ -44,7 +46,7 @@ def simulated(program, csv, values, step, period, utilisation, expected):
     low, high = expected * 0.98, expected * 1.02
     while high / low > 1.0002:
         middle = (low * high) ** 0.5
-        done = subprocess.run([program, "run", HERE / "scaling-laws.cfg", "--model", csv, "--throughput", str(1 / step),
+        done = subprocess.run([program, "run", HERE / "scaling-laws.cfg", "--model", model, "--throughput", str(1 / step),
                                "--bandwidth-factor", str(middle / 10), "--json", "--schedule", *schedule],
                               capture_output=True, text=True, check=True)
         reached = json.loads(done.stdout)["cells"][0]["result"]["figures"]["scaling_efficiency"]
@@ -53,28 +55,35 @@ def simulated(program, csv, values, step, period, utilisation, expected):
     return high
 
 
+def rows(program, folder):
+    for name, (values, step, layers, shares, table) in MODELS.items():
+        model = Path(folder) / "equal.csv"
+        sizes = [values // layers + (layer < values % layers) for layer in range(layers)]
+        model.write_text("layer,parameters,forward_flop\n" + "".join(f"{i},{n},1000000\n" for i, n in enumerate(sizes)))
+        for period, row in table.items():
+            for utilisation, published in zip(UTILISATIONS, row):
+                last = 50 if published > 1000 else min(range(1, 50), key=lambda k: abs(GRID[k] - published))
+                gbit = values * 16e-9
+                plain = arithmetic(gbit, step, period, 0, utilisation)
+                ours = simulated(program, model, values, step, period, utilisation,
+                                 arithmetic(gbit, step, period, layers, utilisation) if period == 1 else plain)
+                share = shares[period > 1]
+                fitted = arithmetic(gbit * share, step, period, layers, utilisation)
+                yield {"model": name, "local_steps": period, "utilisation_percent": f"{100 * utilisation:.0f}",
+                       "published_above": f"{GRID[last - 1]:.4g}", "published_at_most": f"{GRID[last]:.4g}" if last < 50 else "",
+                       "a2": f"{plain:.4g}", "simulated": f"{ours:.4g}", "simulated_over_published": f"{ours / published:.2f}",
+                       "fitted": f"{fitted:.4g}", "share": share,
+                       "inside": "yes" if GRID[last - 1] < fitted <= GRID[last] else "no"}
+
+
 def main():
     program = sys.argv[1] if len(sys.argv) > 1 else str(HERE.parents[2] / "build/release/syncline")
     with tempfile.TemporaryDirectory() as folder:
-        for name, (values, step, layers, shares, table) in MODELS.items():
-            csv = Path(folder) / "equal.csv"
-            sizes = [values // layers + (layer < values % layers) for layer in range(layers)]
-            csv.write_text("layer,parameters,forward_flop\n" + "".join(f"{i},{n},1000000\n" for i, n in enumerate(sizes)))
-            print(f"\n### {name}, {step} s a step, {layers} tensors\n\n| H | utilisation | published | A.2 | simulated "
-                  "| / published | share of the bits, overlapped | inside |\n|---|---|---|---|---|---|---|---|")
-            for period, row in table.items():
-                for utilisation, published in zip(UTILISATIONS, row):
-                    last = 50 if published > 1000 else min(range(1, 50), key=lambda k: abs(GRID[k] - published))
-                    gbit = values * 16e-9
-                    plain = arithmetic(gbit, step, period, 0, utilisation)
-                    ours = simulated(program, csv, values, step, period, utilisation,
-                                     arithmetic(gbit, step, period, layers, utilisation) if period == 1 else plain)
-                    share = shares[period > 1]
-                    fitted = arithmetic(gbit * share, step, period, layers, utilisation)
-                    inside = "yes" if GRID[last - 1] < fitted <= GRID[last] else "no"
-                    cell = f"{GRID[last - 1]:.4g} to {GRID[last]:.4g}" if last < 50 else "over 1000"
-                    print(f"| {period} | {100 * utilisation:.0f} % | {cell} | {plain:.4g} | {ours:.4g} "
-                          f"| {ours / published:.2f} | {fitted:.4g} ({share}) | {inside} |", flush=True)
+        found = list(rows(program, folder))
+    with (HERE / "scaling-laws.csv").open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, found[0], lineterminator="\n")
+        table.writeheader()
+        table.writerows(found)
 
 
 if __name__ == "__main__":
