@@ -16,6 +16,7 @@
 #include "sim/engine/alike_servers.h"
 #include "sim/engine/fidelity.h"
 #include "sim/engine/learning_need.h"
+#include "sim/engine/shared_flows.h"
 #include "sim/plan.h"
 #include "sim/platform/routes.h"
 #include "sim/setup/repeats.h"
@@ -31,6 +32,9 @@ constexpr double seconds_per_flow = 11e-6;
 constexpr double seconds_per_step = 5.5e-6;  // of a collective whose steps, or pieces, are messages
 constexpr double seconds_per_ring_step = 3.3e-6;  // the same of a ring
 constexpr double seconds_per_push = 12e-6;        // to a server, to or from a node, and back
+// Where SharedFlows move it, and for each pair of nodes with messages on their way.
+constexpr double seconds_per_shared_push = 6e-6;
+constexpr double seconds_per_pair_beside = 10e-9;
 // With more workers everything takes longer, because their data no longer fit in a cache.
 double crowded(double workers) {
   return (1 + 6 * workers / (workers + 1500)) / 1.47;
@@ -88,7 +92,7 @@ struct Load {
   double rows = 0;
   double actors = 0;
   double plan_actions = 0;  // kept for the whole run
-  double beside = 0;        // flows whose shares SimGrid recomputes when a flow ends
+  double beside_s = 0;      // for each flow: new shares of others when it begins or ends
   double in_flight = 0;     // flows under way at a time
 };
 
@@ -214,6 +218,19 @@ void add_averages(const Setup& setup, const Moved& moved, Load& load) {
   load.in_flight = std::max(load.in_flight, (moved.stream + 1.0) * traffic.averaging_ranks());
 }
 
+// Returns whether SharedFlows move these. Only cards of nodes that are full on both ends tell
+// groups of flows apart; servers on cards of their own are what is full.
+bool add_shared_pushes(const Setup& setup, double busy, double servers, Load& load) {
+  if (!SharedFlows::move_messages_of(setup))
+    return false;
+  const auto nodes = static_cast<double>(setup.traffic.cluster.topology.nodes.size());
+  const double pairs =
+      std::min(load.in_flight, setup.scenario.servers == 0 ? nodes * servers : servers);
+  load.flows_s = load.flows * seconds_per_shared_push;
+  load.beside_s = busy * busy * pairs * seconds_per_pair_beside;
+  return true;
+}
+
 void add_pushes(const Setup& setup, double servers, double places, Load& load) {
   const Topology& topology = setup.traffic.cluster.topology;
   const double workers = topology.workers();
@@ -236,12 +253,15 @@ void add_pushes(const Setup& setup, double servers, double places, Load& load) {
     pulled += static_cast<double>(setup.traffic.pulled_bytes(payload));
   }
   const double busy = busy_part(setup, std::max(pushed, pulled));
-  load.flows_s = load.flows * seconds_per_push;
   load.in_flight = 2 * workers * servers * places;
+  if (add_shared_pushes(setup, busy, servers * places, load))
+    return;
+  load.flows_s = load.flows * seconds_per_push;
   // Several servers tie the cards of all workers together. Workers that wait for others push at the
   // same moment, and some of these flows end together.
   const double ends = setup.scenario.schedule->most_lead != nullptr ? 1 : 0.35;
-  load.beside = ends * load.in_flight * busy * busy * (1 + servers / tied_servers);
+  load.beside_s =
+      ends * load.in_flight * busy * busy * (1 + servers / tied_servers) * seconds_per_flow_beside;
 }
 
 void add_sums(const Setup& setup, bool alike, double servers, double places, Load& load) {
@@ -250,11 +270,13 @@ void add_sums(const Setup& setup, bool alike, double servers, double places, Loa
   const auto nodes = static_cast<double>(topology.nodes.size());
   load.flows += 2 * workers + nodes * (2 * servers * places + 3);
   load.rows += workers * (8 + servers) + nodes * (4 * servers + 6);
-  load.flows_s = load.flows * seconds_per_push;
   load.in_flight = 2 * nodes * servers * places + workers;
+  if (add_shared_pushes(setup, 1, servers * places, load))
+    return;
+  load.flows_s = load.flows * seconds_per_push;
   // Nodes are asked for their sums at the same time. Sums to alike servers, and sums from nodes
   // with one worker each, also arrive at the same time.
-  load.beside = alike || workers == nodes ? 0 : load.in_flight / 3;
+  load.beside_s = alike || workers == nodes ? 0 : load.in_flight / 3 * seconds_per_flow_beside;
 }
 
 Load load_of(const Setup& setup) {
@@ -298,7 +320,7 @@ Need need_of(const Setup& setup, const Load& load, int iterations) {
   const double workers = setup.traffic.cluster.topology.workers();
   need.seconds = hosts * seconds_per_host +
                  (rows * seconds_per_row + iterations * load.flows_s) * crowded(workers) +
-                 need.flows * load.beside * seconds_per_flow_beside;
+                 need.flows * load.beside_s;
   const bool by_arithmetic = setup.scenario.fidelity == Fidelity::analytic;
   const double written = setup.shards || by_arithmetic
                              ? rows

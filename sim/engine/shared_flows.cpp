@@ -6,6 +6,7 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
+#include "sim/catalogue/network.h"
 #include "sim/plan.h"
 
 namespace syncline {
@@ -14,6 +15,11 @@ namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 
 }  // namespace
+
+bool SharedFlows::move_messages_of(const Setup& setup) {
+  return setup.traffic.partners != Schedule::Partners::each_other && !setup.traffic.every_step &&
+         setup.scenario.network->latency_after_flow;
+}
 
 void SharedFlows::begin(int from, int to, double bytes, std::function<void()> ended) {
   const auto [route, added] = route_of_.try_emplace((static_cast<std::uint64_t>(from) << 32) |

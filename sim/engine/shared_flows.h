@@ -1,6 +1,7 @@
-// Messages on their way whose rates are worked out by LinkShares, at SimGrid's clock. SimGrid's own
-// network shares links in the same way, but looks at every flow whenever one begins or ends: with a
-// thousand flows at a time it takes some thirty times as long.
+// Messages on their way, whose rates LinkShares works out, at SimGrid's clock. SimGrid's own
+// network gives the same rates, but looks at every flow that shares a link, directly or through
+// others, whenever one begins or ends. With a thousand flows at a time it takes thirty times as
+// long.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,17 @@
 #include <vector>
 
 #include "sim/platform/routes.h"
+#include "sim/setup/setup.h"
 #include "sim/traffic/link_shares.h"
 
 namespace syncline {
 
 class SharedFlows {
  public:
+  // Whether these move the messages of a run: between workers and servers, on networks whose
+  // latency comes after the flow, unless SimGrid has to move each (`fidelity = step`).
+  static bool move_messages_of(const Setup& setup);
+
   explicit SharedFlows(Routes routes) : routes_(std::move(routes)), shares_(routes_) {}
   SharedFlows(const SharedFlows&) = delete;
   SharedFlows& operator=(const SharedFlows&) = delete;

@@ -14,10 +14,8 @@ Wire::Wire(Run& run)
     : run(run),
       routes(run.setup.traffic.cluster.routes()),
       porters_(run.setup.traffic.cluster.rank_hosts.size()) {
-  const Traffic& traffic = run.setup.traffic;
-  if (traffic.partners != Schedule::Partners::each_other && !traffic.every_step &&
-      run.setup.scenario.network->latency_after_flow)
-    flows = std::make_unique<SharedFlows>(traffic.cluster.routes());
+  if (SharedFlows::move_messages_of(run.setup))
+    flows = std::make_unique<SharedFlows>(run.setup.traffic.cluster.routes());
 }
 
 void Wire::for_each_pair(const std::function<void(int from, int to, double bytes)>& sent) const {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <sstream>
 
+#include "tests/program/program_path.h"
 #include "tests/unit/parameter_name.h"
 
 namespace {
@@ -47,7 +48,7 @@ class Golden : public testing::TestWithParam<std::string> {};
 
 TEST_P(Golden, TraceAndCurveAreUnchanged) {
   const fs::path out = fs::path(testing::TempDir()) / ("syncline-golden-" + GetParam());
-  const std::string command = std::string(SYNCLINE_PROGRAM) + " run " +
+  const std::string command = syncline::program_path() + " run " +
                               (scenarios / (GetParam() + ".cfg")).string() + " --trace --out " +
                               out.string() + " >/dev/null";
   ASSERT_EQ(std::system(command.c_str()), 0) << command;

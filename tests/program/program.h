@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstdlib>
 #include <fcntl.h>
 #include <functional>
 #include <gtest/gtest.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "tests/program/program_path.h"
 #include "tests/unit/folder.h"
 
 namespace syncline {
@@ -33,7 +33,7 @@ class Program {
  public:
   Program(
       const std::vector<std::string>& arguments, const std::string& folder,
-      const std::function<void()>& before = [] {}, const std::string& program = SYNCLINE_PROGRAM) {
+      const std::function<void()>& before = [] {}, const std::string& program = program_path()) {
     std::vector<std::string> all{program};
     all.insert(all.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;

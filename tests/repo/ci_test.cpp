@@ -16,12 +16,18 @@ TEST(Ci, InstallsTheCompilerOfItsSanitizersAndFuzzers) {
   for (const char* what : {" clang ", " lld ", " libomp-dev ", "install_packages\n",
                            "cmake --preset asan\n", "tests/fuzz/run.sh"})
     EXPECT_NE(all.find(what), std::string::npos) << what;
-  // Every kind of test except those that start Slurm or a browser, or that stop processes or run
-  // many of them.
-  for (const char* kind : {"unit", "program", "golden", "repo", "kernels"})
-    EXPECT_TRUE(std::ranges::any_of(lines_of(root / ".ci/run"), [&](const std::string& line) {
-      return line.starts_with("ctest --preset asan") && line.find(kind) != std::string::npos;
-    })) << kind;
+  const auto tested = [](const std::string& preset, const std::string& kind) {
+    return std::ranges::any_of(lines_of(root / ".ci/run"), [&](const std::string& line) {
+      return line.starts_with("ctest --preset " + preset) && line.find(kind) != std::string::npos;
+    });
+  };
+  for (const char* kind : {"-L unit", "-L kernels", "-L laws"})
+    EXPECT_TRUE(tested("asan", kind)) << kind;
+  // These start the program that the variable names.
+  EXPECT_NE(all.find("export SYNCLINE_PROGRAM=$PWD/build/asan/syncline\n"), std::string::npos);
+  for (const char* kind : {"-L program", "Golden", "Data"})
+    EXPECT_TRUE(tested("release", kind)) << kind;
+  EXPECT_NE(all.find("./test.sh --all\n"), std::string::npos);
 }
 
 // Installing a package of npm may run commands that the package brings.

@@ -10,6 +10,7 @@
 #include "sim/options/expand.h"
 #include "sim/problem.h"
 #include "sim/setup/model.h"
+#include "tests/program/program_path.h"
 #include "tests/repo/commands.h"
 #include "tests/unit/folder.h"
 
@@ -19,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 int status_of(const std::string& arguments) {
-  return std::system((std::string(SYNCLINE_PROGRAM) + " " + arguments + " >/dev/null").c_str());
+  return std::system((program_path() + " " + arguments + " >/dev/null").c_str());
 }
 
 TEST(Data, EveryModelSumsToItsDeclaredTotal) {
