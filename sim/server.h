@@ -1,4 +1,5 @@
-// The verbs of a server. A server holds a shard of the model: an equal share of every bucket.
+// The verbs of a server. A server holds a shard of the model: an equal share of every bucket, or
+// whole tensors (Bucket::parts).
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,9 @@ namespace syncline {
 
 struct SimulatedCell {
   std::optional<Result> result;
-  double waits_s = 0;  // if it took so long that it waits for its turn: there is no result
+  // Estimated seconds of a long cell that was not simulated because it may wait; there is then no
+  // result.
+  double waits_s = 0;
   // Why its files could not be written: those of other cells could not either.
   std::string not_written;
 };

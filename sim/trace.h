@@ -13,8 +13,8 @@
 
 namespace syncline {
 
-// Rows of one rank, stream and stage never overlap, except on `messages` (transfers in flight).
-// `compression` is used only if a host has a second core.
+// Rows of one rank, stream and Row::stage never overlap, except on `messages` (transfers in
+// flight). `compression` is used only if a host has a second core.
 enum class Stream : std::uint8_t { compute, communication, messages, compression };
 
 struct Row {
@@ -22,7 +22,9 @@ struct Row {
   double end_s = 0;
   Verb verb = Verb::forward;
   Stream stream = Stream::compute;
-  std::uint8_t stage = 0;  // of `communication`: stage of the exchange's pipeline
+  // Of `communication`: number of the rank's communication stream (stage of a pipeline, channel, or
+  // stream of groups).
+  std::uint8_t stage = 0;
   std::int32_t rank = 0;
   std::int32_t bucket = -1;     // -1: all buckets
   std::int32_t iteration = -1;  // -1: none

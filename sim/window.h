@@ -29,9 +29,9 @@ struct Progress {
 std::vector<Progress> progress_of(const Trace& trace);
 
 // From the time when the last worker is warm to the last count of the worker that ends first. If
-// that is empty: from the start, and not `warm`. A window that begins with the run lacks what
-// earlier iterations would have begun. In return it includes what its own iterations begin: it
-// lasts until the first worker has ended.
+// that is empty: from the start, and not `warm`. A window from the start of the run contains no
+// messages of earlier iterations, so it ends later, when the first worker has ended, and contains
+// all that its own iterations started.
 Window window_after(const std::vector<Progress>& workers, int warmup);
 
 // The window without the time before throughput settled, by MSER (White 1997) over 40 batches; none

@@ -58,8 +58,8 @@ class Worker {
   virtual void finish_averages(Among group = Among::all) = 0;
 
   // This and the next two are for schedules whose workers hold shards (Schedule::sharding); a
-  // bucket is then a unit. All queue on one communication stream; with `overlap = off` they wait
-  // for what they queue.
+  // bucket is then a unit. Gathers and reduce-scatters queue on one communication stream,
+  // all-reduces across groups on another; with `overlap = off` a call waits for what it has queued.
   //
   // Queues gathering the unit's parameters from the shards of the group, and returns.
   virtual void start_gather(const Bucket& unit) = 0;
@@ -70,8 +70,8 @@ class Worker {
   // all-reduce of each shard among the workers that hold it. finish_averages() waits for it.
   virtual void start_reduce_scatter(const Bucket& unit) = 0;
 
-  // Queues sending this bucket's gradient to every shard and returns; `overlap` as above. The push
-  // carries this iteration's number.
+  // Queues sending this bucket's gradient to every shard and returns; with `overlap = off` it is
+  // sent when the last bucket is pushed. The push carries this iteration's number.
   virtual void push(const Bucket& bucket) = 0;
   // Waits for the shards' answers to every push, which bring their parameters.
   virtual void pull() = 0;

@@ -24,15 +24,17 @@ struct BandwidthRange {
 // those steps.
 struct BreakEven {
   // Both kinds of ranges are checked again at their limits, with the exchange times there. False if
-  // a limit then moves by more than a factor of four; if ranks of several buckets drift apart
-  // because work inside the exchange shares the core with other work; if it is uncertain which is
-  // faster 5 % beside a limit, because such work may be hidden; or if workers also average in
-  // groups.
+  // a limit then moves by more than a factor of four; if exchange times are approximate; if ranks
+  // of several buckets drift apart because work inside the exchange shares the core with other
+  // work; if it is uncertain which is faster 5 % beside a limit, because such work may be hidden;
+  // or if workers also average in groups.
   bool known = true;
   Traffic rival;
   std::vector<ExchangeTime> compressed, dense;  // by bucket
-  // (dense bytes_s - compressed bytes_s) / (compress_s + between_s + decompress_s + fixed_s - dense
-  // fixed_s), over all buckets: exact if nothing overlaps.
+  // Without overlap. The search starts at (dense bytes_s - compressed bytes_s) / (compress_s +
+  // between_s + decompress_s + fixed_s - dense fixed_s), over all buckets, and is repeated with the
+  // exchange times at that bandwidth. If bandwidth-factor names links, the whole range is searched
+  // with the exchange times at each bandwidth.
   std::vector<BandwidthRange> without_overlap;
   std::vector<BandwidthRange> with_overlap;  // limits: both have equal iteration_seconds() there
   // If a cost table is a range: results at its fast end and at its slow end. Else empty.

@@ -15,8 +15,8 @@ constexpr int alike_rounds = 2;          // and rounds
 constexpr int first_check = 20;          // iterations of the fastest worker
 constexpr double between_checks = 1.15;  // factor between checks
 
-// If workers wait for nobody and all iterations take equally long, the times at which workers meet
-// change only slowly, and no variation shows this.
+// Without chance, outside step, the times at which workers meet change only slowly, and the spread
+// of a short run does not show it.
 constexpr int first_check_without_chance = 60;
 // If workers settle slowly, random variation hides that: nodes of four with InHAD and jitter gain 1
 // % over their first 160 iterations, and 0.2 % more later.

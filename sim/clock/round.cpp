@@ -17,8 +17,8 @@ namespace {
 // Waits for nothing, and records the verbs that are called.
 class Recorder final : public PeersWorker {
  public:
-  // If the round has one iteration, records enough rounds to find a longer period, of up to 32
-  // iterations.
+  // Records 3 rounds. If a round is one iteration, records 66: two periods of calls that change
+  // with a period of up to 32 iterations. If rounds differ, all but the first are kept.
   explicit Recorder(const Setup& setup)
       : PeersWorker(setup), rounds_(setup.traffic.round == 1 ? 66 : 3) {}
 

@@ -57,12 +57,12 @@ struct Round {
 constexpr std::int64_t most_acts = 16'000'000;
 Round recorded_round(const Setup& setup);
 
-// Buckets, and how often each is sent in one iteration.
+// Buckets, and how often each is sent in `traffic.round` iterations.
 struct Moved {
   const Traffic& traffic;
   std::vector<Bucket> buckets;
-  double times = 1;  // per round of the traffic
-  int stream = 0;    // equal for traffic that moves one after the other
+  double times = 1;
+  int stream = 0;  // equal for traffic that moves one after the other
 };
 
 // All traffic between workers, or between workers and servers. Refers to the setup, which must

@@ -1,11 +1,10 @@
 // Simulates one server in place of many identical ones.
 //
-// SimGrid recomputes the shares of a network card whenever a flow begins or ends, so a run of S
-// servers that answer each of n workers costs S times as much per event as a run of one. If every
-// worker's routes to the servers differ only in cards that belong to one server each, and those
-// cards are alike, then the S messages of a push begin and end together, whatever the other workers
-// do. One server with S times the card bandwidth and S times the memory bandwidth then gives the
-// same seconds.
+// A run of S servers that answer each of n workers has S times as many messages under way as a run
+// of one, and takes longer accordingly. If every worker's routes to the servers differ only in
+// cards that belong to one server each, and those cards are alike, then the S messages of a push
+// begin and end together, whatever the other workers do. One server with S times the card bandwidth
+// and S times the memory bandwidth then gives the same seconds.
 //
 // Servers on nodes of one size receive and send over the nodes' cards, which all nodes share alike,
 // so one server stands for them all. A worker exchanges its own node's share with that server, and

@@ -32,7 +32,7 @@ constexpr double seconds_per_flow = 11e-6;
 constexpr double seconds_per_step = 5.5e-6;  // of a collective whose steps, or pieces, are messages
 constexpr double seconds_per_ring_step = 3.3e-6;  // the same of a ring
 constexpr double seconds_per_push = 12e-6;        // to a server, to or from a node, and back
-// Where SharedFlows move it, and for each pair of nodes with messages on their way.
+// The same where SharedFlows move it, and its further cost for each group of flows under way.
 constexpr double seconds_per_shared_push = 6e-6;
 constexpr double seconds_per_pair_beside = 10e-9;
 // With more workers everything takes longer, because their data no longer fit in a cache.
@@ -218,8 +218,9 @@ void add_averages(const Setup& setup, const Moved& moved, Load& load) {
   load.in_flight = std::max(load.in_flight, (moved.stream + 1.0) * traffic.averaging_ranks());
 }
 
-// Returns whether SharedFlows move these. Only cards of nodes that are full on both ends tell
-// groups of flows apart; servers on cards of their own are what is full.
+// If SharedFlows move the messages, sets their cost and returns true. The cost grows with the
+// number of groups of flows: one per node and server if servers are on nodes, because the cards of
+// both may be full; else one per server.
 bool add_shared_pushes(const Setup& setup, double busy, double servers, Load& load) {
   if (!SharedFlows::move_messages_of(setup))
     return false;

@@ -15,8 +15,8 @@ struct Need {
 };
 
 struct Estimate {
-  // The runs of a cell, made one after another. A Need covers all of them, except that its
-  // iterations are those of one run.
+  // The runs of a cell, made one after another. `flows` and `seconds` of a Need cover all of them;
+  // its other numbers are of one run.
   int runs = 1;
   Need least;
   Need most;  // differs from `least` only with `iterations = auto`

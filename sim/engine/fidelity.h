@@ -8,7 +8,9 @@
 namespace syncline {
 
 // `fidelity = auto` simulates every step of a cell if its shortest run has at most this many
-// messages, which take a second or two of one core. The number of runs does not matter.
+// messages, which take a second or two of one core. The number of runs does not matter. The limit
+// is a twentieth of this on networks whose flows include the latency; on networks with factors by
+// message size, `auto` always simulates every step.
 constexpr double most_messages_in_steps = 125'000;
 
 // Resolves `fidelity = auto` from the estimated number of messages alone, so the result is the same

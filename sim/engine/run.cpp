@@ -175,9 +175,10 @@ void Run::sum_of_partitions(std::uint64_t bytes, int partitions, double coming_s
 }
 
 void Run::update(std::uint64_t bytes, Row row) {
-  row.verb = Verb::update;  // a plain step reads parameters and gradient, and writes parameters
-  // Parameters and states stay in fp32. With gradients in fp16 a step moves as many bytes: reading
-  // the gradients takes fewer, but a copy of the parameters to send is written.
+  row.verb = Verb::update;
+  // By default a plain step: it reads parameters and gradient, and writes parameters. Parameters
+  // and states stay in fp32. With gradients in fp16 a step moves as many bytes: reading the
+  // gradients takes fewer, but a copy of the parameters to send is written.
   const double moved = setup.scenario.optimizer.values > 0
                            ? static_cast<double>(setup.scenario.optimizer.values)
                            : memory_bytes_per_sum;

@@ -78,8 +78,8 @@ struct Run {
   // Adds bytes that came in `partitions` partitions. All but the first took `coming_s` to come;
   // each is added while the next one comes.
   void sum_of_partitions(std::uint64_t bytes, int partitions, double coming_s, Row row);
-  // Tells a worker's processor. Does nothing for other ranks, which do not compute beside
-  // collectives.
+  // Tells a worker's processor that a collective begins, or ends. Does nothing for other ranks,
+  // which do not compute beside collectives.
   void collective_begins(int rank);
   void collective_ends(int rank);
   // Starts an actor. An exception in it ends the run with an error instead of an abort.

@@ -104,8 +104,8 @@ void ServerState::add(const Push& push) {
   work(Work::Kind::decode, bucket, push.iteration);
   const std::uint64_t bytes =
       cut.pushed(added_bytes(*run.payload(bucket, push.iteration)), push.piece);
-  // All partitions of a piece but the last were added while the last was on its way. Nobody waits
-  // for that work, so it is done later.
+  // A real server has added all partitions but the last when the last arrives, so only the last
+  // delays the answer. The time of the others is taken before the next push.
   const std::uint64_t last = bytes / static_cast<std::uint64_t>(cut.partitions_in(push.piece));
   run.update(last, row(push));
   to_update += bytes - last;

@@ -31,9 +31,10 @@ struct ServerState {
     std::vector<int> applied;  // by worker: its applied gradients
     int slowest = 0;           // the minimum of `applied`
   };
-  std::vector<Piece> pieces;    // of all buckets (Run::piece)
-  std::uint64_t to_update = 0;  // bytes of the last push to update before the next push is taken
-  std::int64_t version = 0;     // updates of the whole model
+  std::vector<Piece> pieces;  // of all buckets (Run::piece)
+  // Bytes of the push just added whose memory time is still to be taken, before the next push.
+  std::uint64_t to_update = 0;
+  std::int64_t version = 0;  // updates of the whole model
   std::vector<AppliedGradients> applied_of_node;
 
   int rank() const;

@@ -37,8 +37,8 @@ void start_actors(Run& run, const Schedule& schedule) {
   run.active_workers = static_cast<int>(run.workers.size());
   run.active_actors =
       run.active_workers + static_cast<int>(run.servers.size() + run.aggregators.size());
-  // Streams are made before any actor has a stack: on memory that plans have used, a stack counts
-  // in full.
+  // Makes all streams, and with them the first plans, before any actor starts: a stack on memory
+  // that was touched while plans were made would count in full, not only as far as it is used.
   for (const auto& worker : run.workers)
     worker->stages.make_streams();
   for (const auto& server : run.server_stages)

@@ -30,8 +30,8 @@ struct Stages {
       plans;  // plans of the exchange, by payload
   std::map<std::pair<const Traffic*, std::uint64_t>, std::shared_ptr<const Plan>>
       dense_plans;   // plans of groups and shards, by parameters
-  int started = 0;   // buckets
-  int finished = 0;  // buckets
+  int started = 0;   // plans queued, of any kind
+  int finished = 0;  // plans of pipelines that have ended
 
   Stages(Run& run, int rank);
   StreamState& stream(int stage) { return *streams[index(stage)]; }

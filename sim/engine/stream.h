@@ -49,7 +49,7 @@ struct StreamState {
   // informed.
   void average(const Plan& plan, const Bucket& bucket, int iteration,
                const std::function<void()>& done);
-  // Executes one phase; `done` is empty for all phases of a plan but the last.
+  // Executes one phase. `done`, if not empty, runs when the phase has ended for this rank.
   void phase(const Phase& phase, const Bucket& bucket, int iteration,
              const std::function<void()>& done);
 

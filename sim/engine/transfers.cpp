@@ -126,7 +126,8 @@ double StreamState::transfer(const Phase& phase, int count, int i) {
   take_shares(phase, eager, arrivals);
   for (const sg::CommPtr& comm : sending) {
     comm->wait();
-    // The receiver had posted too by then.
+    // A flow starts when both sides are ready, in an eager mailbox at once: the bytes moved from
+    // then on.
     arrivals.moves(comm->get_start_time(), comm->get_finish_time());
   }
   if (arrivals.last_s > sg::Engine::get_clock())

@@ -92,7 +92,8 @@ void take_answers(WorkerState& state) {
   read_cache(state);
 }
 
-// Takes the optimiser's step; all workers then have parameters of this version.
+// Takes the optimiser's step and writes this version into its row; -1 for a step alone, after which
+// workers differ.
 void take_step(WorkerState& state, std::int64_t version) {
   if (state.setup().compute.launch_s > 0)
     compute(state, state.setup().compute.launch_s, state.row(Verb::launch));

@@ -1,8 +1,8 @@
 // The state behind a worker's verbs.
 //
-// A worker has two actors. One runs its schedule and is its compute stream. The other is its
-// communication stream, which runs jobs first in, first out (with `ps` there is one stream per
-// stage). Where the host has a second core, a third actor compresses there.
+// One actor of a worker runs its schedule and is its compute stream. Each of its communication
+// streams (sim/engine/stages.h) is another actor that runs jobs first in, first out; with node
+// aggregators there is none. Where the host has a second core, another actor compresses there.
 #pragma once
 
 #include <cstdint>

@@ -162,7 +162,7 @@ class Learner {
   // The clipped gradient, times `weight`.
   void compute(int worker, int iteration, std::span<const float> parameters, double weight,
                std::span<float> gradient) const;
-  // The rate after this number of updates with means; 0: there are no such updates.
+  // The rate. Its schedule counts `updates` of apply_mean(), or applied samples if 0.
   double rate(std::int64_t updates) const;
   double weight() const { return rate(updates_) / workers_; }
   // The value as a message, or a copy inside a node, has it.
@@ -222,7 +222,7 @@ class Learner {
   };
   std::map<int, Average> averages_;  // by iteration: the last applied one, and later ones
   std::vector<OfWorker> of_worker_;
-  std::int64_t updates_ = 0;    // with means: the most of any piece
+  std::int64_t updates_ = 0;    // by apply_mean() of the piece that has had the most
   int stepped_ = 0;             // iterations
   int gradients_together_ = 0;  // in the last average of changes
   // A replica steps alone. It is a worker, or the workers of a group.

@@ -15,7 +15,8 @@ namespace syncline {
 struct Conflict {
   std::string key;
   std::string why;
-  // Without the option the cell is the same, though other options depend on it.
+  // A sweep drops the option and keeps the cell, although the option is one that selects others
+  // (Option::selects).
   bool is_no_choice = false;
 };
 

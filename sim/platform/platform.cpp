@@ -130,8 +130,8 @@ std::vector<sg::Host*> add_memory_ports(double bandwidth_Bps) {
   return added;
 }
 
-// False if the router leads to no host, as in a zone that does not find routes by itself (routing
-// Full).
+// False if any other host of the zone has no route to the port, as in a zone that does not find
+// routes by itself (routing Full).
 bool reaches_its_node(const sg::Host* port) {
   for (const sg::Host* host : port->get_englobing_zone()->get_all_hosts()) {
     std::vector<sg::Link*> links;

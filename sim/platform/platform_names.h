@@ -61,7 +61,9 @@ class PlatformNames {
   std::unordered_map<std::string, Point> points_;
   std::unordered_map<std::string, bool> links_;  // true: two links, NAME_UP and NAME_DOWN
   std::set<std::string> clusters_;
-  std::set<std::string> like_clusters_;  // clusters to which the names of links would belong
+  // Ids that no later cluster may have: what stands before `_link_` in the names of <link>
+  // elements.
+  std::set<std::string> like_clusters_;
   std::vector<XmlElement> uses_;
   int links_of_route_ = 0;
 };

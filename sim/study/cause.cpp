@@ -71,7 +71,8 @@ void explain_samples(double change, const Notes& before, const Notes& now,
                      Explanation& explanation) {
   const auto old_s = noted_number(before, "iteration_mean_s");
   const auto now_s = noted_number(now, "iteration_mean_s");
-  // The mean of iterations is of workers, throughput of all of them.
+  // iteration_mean_s averages over workers, throughput adds them up; up to this part their product
+  // may move without a change of samples.
   constexpr double of_windows = 0.05;
   if (!old_s || !now_s || *old_s <= 0)
     return;

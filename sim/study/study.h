@@ -40,8 +40,8 @@ struct Study {
 Study study_of(const std::vector<Result>& results);
 Study study_of(std::vector<Result>&&) = delete;
 
-// The options in which some results differ that agree in all options before it. A parameter that
-// only one schedule has is not among them.
+// Each option in which results differ that agree in all earlier options. A parameter that only one
+// schedule has is among them only if it has several values.
 std::vector<std::string> telling_options(const std::vector<Result>& results);
 
 // For each result, the values of these options that tell it from the others. Among results that are
@@ -78,8 +78,8 @@ std::vector<StudyWarning> warnings_of(const Study& study);
 std::vector<std::size_t> all_places(const std::vector<Result>& results);
 
 // The options in which two of the results at these places differ, in alphabetical order, including
-// options that nobody wrote, such as the exchange that a compressor needs. Options that have a
-// meaning for some of the results only are not among them.
+// options that nobody wrote, such as the exchange that a compressor needs. An option that only some
+// of the results have is among them if those have different values of it.
 std::vector<std::string> differing_options(const std::vector<Result>& results,
                                            const std::vector<std::size_t>& places);
 

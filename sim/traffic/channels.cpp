@@ -88,9 +88,9 @@ Cards cards_of(const Topology& topology, Routes& routes, const std::vector<int>&
   return cards;
 }
 
-// By node: how many cards further on a channel leaves the node than it entered. 0 means the same
-// card; a negative number means forwards. The numbers add up to 0 where possible, so that each
-// channel ends at the card where it began.
+// By node: 0: a channel leaves by the card it entered by; -1: by the card before, having gone
+// through the cards in ascending order; 1: by the card after, in descending order. The numbers add
+// up to 0 where possible, so that each channel ends at the card where it began.
 std::vector<int> moves_of(const std::vector<Cards>& cards, int count) {
   std::vector<std::size_t> moving;
   std::vector<std::size_t> staying;

@@ -33,14 +33,14 @@ class Compression {
   Compression(const Scenario& scenario, const Cluster& cluster,
               std::optional<double> start_bytes = {});
 
-  // Returns it for a vector of `part` times as many values, each of which stands for 1 / `part` of
-  // the values that are sent. Compressors that weigh the cost of sending then weigh the cost of the
-  // values that are sent.
+  // The same for a learned model with `part` times the timed model's parameters. One of its values
+  // stands for 1 / part sent ones, which compressors that weigh the cost of sending take into
+  // account.
   Compression of_part(double part) const;
 
   // True if a table is a range (CostTable::is_range).
   bool is_range() const;
-  // Returns it with the values at one end of tables that are ranges: p10, or p90.
+  // The same with the values at one end of tables that are ranges: p10, or p90.
   Compression at_end(double CostRow::*end) const;
 
   bool on() const { return compressor_ != nullptr; }
@@ -49,9 +49,9 @@ class Compression {
   // Size of a message for this number of gradient values, in an iteration (the density may warm
   // up). -1: after warm-up.
   WireSize message(std::uint64_t elements, int iteration) const;
+  void reseed(std::uint64_t seed) { seed_ = seed; }  // of drawn_bytes()
   // Bytes of one worker's message if the compressor does not fix the size: drawn at random from the
   // range that the compressor's own rule accepts, with `size.bytes` as the mean.
-  void reseed(std::uint64_t seed) { seed_ = seed; }
   std::uint64_t drawn_bytes(const WireSize& size, int worker, int iteration, int bucket) const;
   // Seconds of this work on a rank's device. Servers use the table of worker 0, aggregators the
   // table of their node's first worker. Tables hold times for fp32 gradients; fp16 gradients take

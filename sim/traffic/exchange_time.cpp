@@ -236,10 +236,11 @@ TimeByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payloa
   return found;
 }
 
-// True if the plan consists of rings of many ranks. Its time is then found.time, and messages of
-// other lengths take time in proportion.
+// True if the plan consists of rings of many ranks. Its time is then found.time, and for messages
+// of other lengths only the times of their parts are scaled.
 bool are_long_rings(const Traffic& traffic, const TimeByPhases& found) {
-  // In ranks. The recurrence does not cover flows that share links by turns.
+  // In ranks. Shorter rings are followed message by message, because ring_time.h does not cover
+  // flows that share a link only part of the time.
   constexpr int followed_rings = 16;
   return found.rings_only && traffic.averaging_ranks() > followed_rings;
 }

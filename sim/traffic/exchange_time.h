@@ -28,8 +28,8 @@ struct ExchangeTime {
   std::vector<Work> works = {};
   // The time is approximate: see exchange_time().
   bool about = false;
-  // Parts of fixed_s and bytes_s for which the next bucket need not wait, because it follows the
-  // first stage of a pipeline.
+  // Parts of fixed_s and bytes_s for which the next bucket need not wait, because it may begin
+  // before all ranks have ended this one.
   double shared_fixed_s = 0;
   double shared_bytes_s = 0;
 

@@ -209,8 +209,7 @@ class Follower {
     return before.passed >= (job.whole ? before.partitions : job.passed + 1);
   }
 
-  // True if all jobs that this channel's job follows have ended. If not, the job is checked again
-  // when one of them ends.
+  // True if all jobs that this channel's job follows have ended; else asked again when one ends.
   bool earlier_have_ended(const Job& job, int stream) {
     for (int i = job.after.first; i < job.after.second; ++i)
       if (jobs_[index(i)].passed < jobs_[index(i)].partitions) {
@@ -335,9 +334,8 @@ class Follower {
   std::map<std::pair<int, int>, std::size_t> stream_at_;
   std::map<std::tuple<int, int, int>, std::size_t> mailbox_at_;
   std::map<std::pair<int, int>, Route> known_;
-  std::map<int, std::pair<int, int>>
-      jobs_of_;                             // by rank: the jobs of its last pass, first .. last - 1
-  std::map<int, std::vector<int>> follow_;  // by rank: streams that wait for these jobs to end
+  std::map<int, std::pair<int, int>> jobs_of_;  // by rank: jobs of its last pass, as in Job::after
+  std::map<int, std::vector<int>> follow_;      // by rank: streams that wait for these jobs to end
   std::map<std::pair<int, int>, std::vector<int>> waiting_;     // by stream and group
   std::map<std::string, double> memory_free_s_, cores_free_s_;  // by host
   std::vector<int> runnable_;

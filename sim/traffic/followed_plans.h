@@ -13,10 +13,10 @@ namespace syncline {
 struct PlanTime {
   double seconds = 0;
   double fixed_s = 0;  // of these: the time if messages had no bytes
-  // In a pipeline: seconds from the end of one bucket to the end of the next. Elsewhere all of
-  // `seconds`.
+  // Seconds from the end of one bucket to the end of the next; all of `seconds` if the first phase
+  // allows only one bucket in flight.
   double pace_s = 0;
-  double pace_fixed_s = 0;
+  double pace_fixed_s = 0;  // of pace_s: if messages had no bytes
 };
 
 // Seconds of averaging this payload, in all steps, without the first and the last work of each

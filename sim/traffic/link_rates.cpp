@@ -49,7 +49,7 @@ void LinkShares::fill_links() {
   open_ = active_links_;  // those with flows that have no rate
   for (const int link : open_)
     rests_[index(link)] = {.Bps = links_[index(link)].Bps};
-  limited_.clear();  // by themselves
+  limited_.clear();  // groups whose flows have a limit of their own (Rate::flow_Bps)
   for (const int group : active_groups_) {
     Rate& rate = rates_[index(group)];
     rate.is_known = false;

@@ -40,7 +40,7 @@ class LinkShares {
     int path = 0;
     std::size_t place = 0;  // in its path's flows
     double bytes = 0;
-    double end_bytes = 0;  // what its group will have carried when it ends
+    double end_bytes = 0;  // Rate::carried of its group when it ends
     int number = 0;
     std::int64_t order = 0;  // in which it was added
     int moves = 0;           // to other groups
@@ -53,7 +53,8 @@ class LinkShares {
     int group = -1;
     std::vector<std::pair<std::uint64_t, int>> groups;  // by which of its links may be full
   };
-  // Flows on a link that this other link of their route bounds.
+  // The flows of a link that also cross this narrower link, which holds them back first; the link
+  // itself: no other link does.
   struct Home {
     int link;
     int flows = 0;
@@ -71,7 +72,7 @@ class LinkShares {
   };
   struct End {
     double end_bytes;
-    double near_end;  // from here on its flow has ended
+    double near_end;  // its flow has ended when Rate::carried reaches this
     std::int64_t order;
     int flow;
     int moves;  // of the flow, by then
@@ -90,10 +91,12 @@ class LinkShares {
     double flow_Bps;  // at most
     int first_link;   // its links are in crossed_, from here to the end
     int end_link;
-    double Bps = 0;       // of each flow
-    double carried = 0;   // bytes, by each flow that has been there since the group had its first
-    double next_end = 0;  // of a flow: what is carried by then
-    double near_end = 0;  // from here on that flow has ended
+    double Bps = 0;  // of each flow
+    // Bytes that a flow present since the group became active has carried; a flow ends when this
+    // reaches its end_bytes.
+    double carried = 0;
+    double next_end = 0;  // end_bytes of the flow that ends next
+    double near_end = 0;  // that flow has ended when `carried` reaches this
     int flows = 0;
     bool is_known = false;  // while rates are worked out
   };
@@ -119,7 +122,8 @@ class LinkShares {
   void find_next_end(int group);
   void end(int flow);
   void share();
-  void fill_links();  // rates, if no links can be full but those that may be
+  // Works out all rates, as if only links with may_be_full could hold flows back.
+  void fill_links();
   void give_rate(int group, double Bps);
 
   Routes& routes_;

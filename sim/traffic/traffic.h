@@ -64,7 +64,7 @@ struct Traffic {
   double step_overhead_s = 0;
   double host_memory_Bps = 0;
   double server_overhead_s = 0;  // of one core, for each tensor of a message
-  int round = 1;                 // iterations per one that sends
+  int round = 1;                 // one in this many iterations sends (Schedule::round)
   Among over = Among::all;       // the group over which it averages
   CollectiveKind collective = CollectiveKind::all_reduce;
 
@@ -131,9 +131,9 @@ Traffic dense_traffic(const Traffic& traffic, const Exchange& exchange);
 // sites and a worker has none.
 Traffic traffic_within(const Traffic& traffic, Among group, const Exchange& exchange);
 
-// The traffic of this half of an all-reduce in groups, or of an all-reduce among the workers of one
-// place in all nodes, which then have the shares that their nodes hold. Throws
-// std::invalid_argument if nodes must have one size and do not.
+// The traffic of half an all-reduce within groups; or, over Among::place, of an all-reduce of each
+// shard among the workers at one place in all nodes. Throws std::invalid_argument if nodes must
+// have one size and do not.
 Traffic traffic_of_shards(const Traffic& traffic, Among group, CollectiveKind collective);
 
 // 0 .. count - 1.
