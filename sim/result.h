@@ -31,7 +31,7 @@ struct Provenance {
   std::string exchange;     // what the program chose for the user; empty: nothing
   std::string price;        // of devices, with seller and date; empty: the user's price, or none
   std::string network;      // the network model's sentence
-  std::string fidelity = "step";  // how it was simulated: step or flow
+  std::string fidelity = "step";  // how it was simulated: step, flow or analytic
 };
 
 struct BusyLink {
@@ -129,7 +129,7 @@ struct Track {
   std::vector<Slice> slices;
 };
 
-// One iteration as a picture (sim/report/timeline.h).
+// One or a few iterations as a picture (sim/report/timeline.h).
 struct Timeline {
   double from_s = 0;
   double to_s = 0;

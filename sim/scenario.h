@@ -117,7 +117,8 @@ struct TimedOptimizer {
 };
 
 // Whether every step of an exchange is simulated, or many as one flow. automatic: every step where
-// messages are few (sim/engine/fidelity.h).
+// messages are few (sim/engine/fidelity.h). analytic: computed without messages
+// (sim/clock/analytic.h).
 enum class Fidelity { automatic, step, flow, analytic };
 
 // Time that a parameter server's software takes to handle a message, whatever its bytes.
@@ -197,7 +198,7 @@ struct ComputeOptions {
   bool throughput_is_of_schedule = false;
   std::optional<int> throughput_servers;
   std::string device;                // empty: each host's own `device` property
-  std::optional<double> efficiency;  // fraction of the peak speed of one core
+  std::optional<double> efficiency;  // part of a peak: the host's speed in fp32, else its device's
   TimedOptimizer optimizer;
   std::optional<double> memory_Bps;  // of the device, for the values that the step moves
   double optimizer_overhead_s = 0;   // of software, per tensor of the step
@@ -210,8 +211,9 @@ struct ExchangeOptions {
   Settings exchange_settings;
   // `exchange = auto`: the cheapest is chosen for each bucket.
   std::vector<CandidateExchange> candidates;
-  std::optional<int> channels;  // of an exchange with channels; none: one per way out of a node
-  const Exchange* dense_exchange = nullptr;  // the user's exchange without compression
+  std::optional<int> channels;  // of an exchange with channels; none: channels_over() decides
+  // Of the dense rival, and of averages in groups: the user's, if it adds dense gradients.
+  const Exchange* dense_exchange = nullptr;
   bool overlap = true;
   // Part by which computation takes longer while collectives of its worker are in flight; none: the
   // published one.
@@ -271,7 +273,7 @@ struct PriceOptions {
 };
 
 // resolve() (sim/options/resolve.h) sets the pointers to registered things; after it only
-// `compressor` may be null. A function that needs one part takes that part.
+// `compressor` and `learning.problem` may be null. A function that needs one part takes that part.
 struct Scenario : ClusterOptions,
                   JobOptions,
                   ComputeOptions,

@@ -17,8 +17,8 @@ struct Blessed {
 
 // The expected.csv of the folder's present figures. A row that is not met gets the present figure
 // and the reason. A cell without a row gets rows for throughput, for what it has learned, and
-// notes. Bounds and comments stay as they are. Every written row has a tolerance of at least the
-// cell's own interval.
+// notes. Bounds and comments stay as they are. A new row, and one that gets a new figure, has a
+// tolerance of at least the cell's own interval; a tolerance of 0 stays.
 Blessed blessed(const CheckFolder& folder, const std::string& because);
 
 // The file's text, of which `check` is sure to read the same rows. Throws std::runtime_error, one

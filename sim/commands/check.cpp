@@ -21,7 +21,7 @@
 namespace syncline {
 namespace {
 
-// Fingerprints by kind of file; empty if no file of the kind is read.
+// Fingerprints by kind of file, of the kinds that are read; `none` if no cost table is.
 Notes inputs_noted(const Scenario& scenario) {
   Notes notes;
   for (const auto& [kind, files] : input_files(scenario, read_platform(scenario)))
@@ -30,8 +30,8 @@ Notes inputs_noted(const Scenario& scenario) {
   return notes;
 }
 
-// Where a reader of a pull request finds the cell's input: kinds with a single file, below the
-// working directory.
+// Where a reader of a pull request finds the cell's input: kinds with a single file, and the
+// platform's own file, below the working directory.
 void add_paths(CheckedCell& cell) {
   namespace fs = std::filesystem;
   std::error_code error;

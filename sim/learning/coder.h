@@ -13,7 +13,8 @@
 
 namespace syncline {
 
-// One stream of messages. Values that a message leaves out are added to the stream's next message.
+// One stream of messages. If the compressor has error feedback, values that a message leaves out
+// are added to the stream's next message.
 struct Sender {
   int rank = 0;   // a worker, a server or a node's aggregator (Cluster's ranks)
   int stage = 0;  // 0: a gradient; else partial sums, answers, ...: below 16
@@ -67,9 +68,9 @@ class Coder {
   // The state of each sender.
   const std::map<Sender, State>& states() const { return states_; }
 
-  // Measures of the non-empty messages of gradients (stage 0). The encoded values include the
-  // residual, if there is one. Gradients of zeros lose nothing; gradients that are not finite are
-  // left out.
+  // Measures of the messages of gradients (stage 0), unless they are of no values. The encoded
+  // values include the residual, if there is one. Gradients of zeros lose nothing; gradients that
+  // are not finite are left out.
   const Measures& measures() const { return measures_; }
 
  private:

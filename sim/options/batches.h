@@ -9,8 +9,8 @@
 namespace syncline {
 
 // With `global_batch`, sets `accumulation` if `batch` is given, else `batch`, including their texts
-// in `written`. Refuses a value that is not a whole number, too many samples, and three options
-// that do not agree.
+// in `written`. Conflicts are: a `global_batch` without `workers`, or one that they cannot share
+// equally; three options that do not agree; and too many samples.
 void resolve_batches(const GivenOptions& given, Scenario& scenario,
                      std::vector<Conflict>& conflicts);
 

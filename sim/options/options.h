@@ -1,6 +1,6 @@
 // One description of every option, for the command line, configuration files, validation columns,
-// --help and `syncline list`. The parameters of registered schedules, exchanges and compressors are
-// added automatically.
+// --help and `syncline list`. The parameters of registered schedules, exchanges, compressors and
+// problems, and of generated data, are added automatically.
 #pragma once
 
 #include <functional>
@@ -54,7 +54,8 @@ const Option& option_called(const std::string& name);
 Role role_of(const std::string& option);
 std::string unknown_option(const std::string& key);  // error message
 
-// The parameters of registered schedules, exchanges and compressors, by name.
+// The parameters of registered schedules, exchanges, compressors and problems, and of generated
+// data, by name.
 std::map<std::string, OwnOption> own_options();
 
 }  // namespace syncline

@@ -13,7 +13,8 @@ namespace syncline {
 // option.
 const Schedule& schedule_called(const std::string& name);
 
-// Finds given options that have no meaning where workers hold shards.
+// Finds a framework that does not fit the schedule, and given options that have no meaning where
+// workers hold shards.
 void find_misfits_of_shards(const Scenario& scenario, const GivenOptions& given,
                             std::vector<Conflict>& conflicts);
 

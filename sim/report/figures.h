@@ -1,6 +1,6 @@
 // A row for each figure of a result: its names, its meaning, its member and where it is shown.
 // JSON, results.csv, tables, pages, the gate, help and the schema are made from these rows.
-// sim/report/README.md has the formulas.
+// sim/report/figures.md has the formulas.
 #pragma once
 
 #include <optional>
@@ -83,8 +83,7 @@ std::string title_of(const Figure& figure, const std::vector<Result>& results);
 std::vector<const Figure*> columns_of(const std::vector<Result>& results,
                                       Figure::Role role = Figure::column);
 
-// Whether older results may lack this figure: they had one run, and servers whose software took no
-// time.
+// Whether results of older versions may lack this figure.
 bool may_be_missing(const Figure& figure);
 
 }  // namespace syncline

@@ -10,7 +10,7 @@
 
 namespace syncline {
 
-// Why the result has no such figure: "the cell does not learn", "it diverged at 1.2 s".
+// Why the result has no such figure: that its cell does not learn, or when it diverged.
 std::string why_unknown(const Result& result, const std::string& figure);
 
 // The last value of a column of the curve, which may be not a number; 0 without a curve.

@@ -1,5 +1,5 @@
-// An iteration as a picture: what each rank did when. A pure function of the trace, small enough to
-// be kept with each result.
+// One or a few iterations as a picture: what each rank did when. A pure function of the trace,
+// small enough to be kept with each result.
 #pragma once
 
 #include "sim/report/worker_rows.h"
@@ -12,11 +12,11 @@ namespace syncline {
 // It shows up to eight workers, among them the slowest, and up to eight servers and nodes. The
 // compute track of a worker that stands still has a slice `wait`.
 //
-// Slices that are too short to be seen are merged: slices of one verb below 1/2000 of the iteration
+// Slices that are too short to be seen are merged: slices of one verb below 1/2000 of the stretch
 // and then, until 1,500 slices are left, all short slices, as `several`. Messages that overlap are
 // merged, too, if a rank has more of them than lanes: 16 for all servers and nodes, at least two
 // for each. A merged slice is as long as all its slices were; gaps that cannot be seen are left
-// out. Times are rounded to a millionth of the iteration or less.
+// out. Times are rounded to a millionth of the stretch or less.
 Timeline timeline_of(const Trace& trace, const TraceByWorker& by_worker);
 Timeline timeline_of(const Trace& trace);
 

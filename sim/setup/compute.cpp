@@ -153,8 +153,8 @@ double samples_at_peak(const Scenario& scenario, const Model& model, const std::
   return peak * *scenario.efficiency / model.training_flop();
 }
 
-// One micro-step of each worker alone, including the optimiser's step if it was measured or timed
-// with it.
+// One micro-step of each worker alone, with the optimiser's step; compute_times() subtracts the
+// step.
 struct MicroSteps {
   std::vector<double> seconds;
   std::string source;

@@ -1,6 +1,7 @@
 // Seconds of computation, from the first available source: the option `throughput`, else the times
-// in the model's file, else a measured row of models/throughput.csv, else `efficiency` times the
-// host's peak speed. If there is no source, it is an error, never a silent zero.
+// in the model's file, else a measured row of models/throughput.csv, else `efficiency` times a
+// peak: in fp32 the host's speed, else the peak of its device. If there is no source, it is an
+// error, never a silent zero.
 #pragma once
 
 #include <cstdint>

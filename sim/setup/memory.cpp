@@ -88,7 +88,8 @@ Gathered gathered_at_once(const Scenario& scenario, const Model& model, const To
 
 // Bytes of a sample that are in memory at once, in 16 bits, by the model's file: everything that
 // forward keeps, plus the largest part that backward computes again. With `selective` the parts are
-// the attention products of each block; with `full` they are whole units.
+// each layer's attention_bytes; with `full` they are whole units, of which the first tensor's
+// activations are kept.
 double activations_in(const Model& model, Recompute recompute) {
   double kept = 0;
   double again = 0;  // the largest part

@@ -333,7 +333,7 @@ std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double b
   // Among the candidates for `first` whose exchange before ends in time, the last is the best,
   // because its bucket is the smallest. The others wait in a queue, compared by their end without
   // their own bytes; one that is no better than a later one leaves. `ended` and `ready` never fall,
-  // so each enters once and leaves once: a model may have 500,000 tensors.
+  // so each enters once and leaves once: a model may have `most_layers` tensors.
   std::vector<double> ended(n + 1, 0);
   std::vector<std::size_t> began(n + 1, 0);
   std::vector<double> bytes(n + 1, 0);  // of the first i gradients

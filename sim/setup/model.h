@@ -52,10 +52,10 @@ struct Model {
 };
 
 // Reads a model (models/README.md): `layer,parameters,forward_flop` under a `# key: value` header;
-// a Chakra trace as JSON, whose first character is {; or a workload text of ASTRA-sim 1.0 and
-// SimAI, whose first word is one of its kinds of parallelism. The last two have bytes; a parameter
-// is `value_bytes` of them. Throws std::runtime_error that names file and line, also if the sum
-// differs from `# parameters`.
+// a Chakra trace, as recorded (.et) or as JSON, whose first character is {; or a workload text of
+// ASTRA-sim 1.0 and SimAI, whose first word is one of its kinds of parallelism. Traces and
+// workloads have bytes; a parameter is `value_bytes` of them. Throws std::runtime_error that names
+// file and line, also if the sum differs from `# parameters`.
 Model read_model(const std::string& path, int value_bytes = 4);
 
 // Buckets by bytes, or one bucket for all tensors. A bucket has at most the limit, unless one
@@ -66,7 +66,8 @@ std::vector<Bucket> fused_buckets(const Model& model, const Fusion& fusion, int 
 // Units of layers that move together: a bucket for each numbered block that the tensors' names show
 // (`h.0.attn.weight` is in block h.0; more than one word must follow the number) and for each run
 // of tensors between blocks. With `parts`: that many parts of equal size. If names show fewer than
-// two blocks: parts of 100 million parameters, as by PyTorch's size_based_auto_wrap_policy.
+// two blocks: equal parts of up to 100 million parameters, as by PyTorch's
+// size_based_auto_wrap_policy.
 std::vector<Bucket> unit_buckets(const Model& model, std::optional<int> parts);
 // Describes which of these the units are.
 std::string describe_units(const Model& model, std::optional<int> parts);

@@ -9,10 +9,10 @@
 namespace syncline {
 
 // The number of runs of a cell. The option `repeats` sets it. With `auto` the scenario decides:
-// five runs if chance decides when workers meet (compute times or sizes are drawn at random, and
-// not all workers wait for all others in every round, which would make its rounds independent). If
-// five of the shortest runs, by the estimate, do not fit into the seconds of a core that a cell may
-// take: as many as fit, at least three. Else, and if something is learned: one.
+// five runs if chance decides when workers meet (Setup::has_chance(), and not all workers wait for
+// all others in every round, which would make its rounds independent). If five of the shortest
+// runs, by the estimate, do not fit into the seconds of a core that a cell may take: four or three.
+// One if three do not fit, if chance does not decide, or if something is learned.
 int runs_of(const Setup& setup, double seconds_of_a_run, double most_seconds);
 
 // The result's note if it has fewer runs than random variation calls for; empty: it has enough, or

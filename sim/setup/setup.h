@@ -71,7 +71,8 @@ struct Setup {
 
   // Gives the scenario another seed. Learning keeps its data and its initial parameters.
   void reseed(std::uint64_t seed);
-  // True if the seed decides how long anything takes: compute times or sizes are drawn at random.
+  // True if the seed decides how long anything takes: compute times, times of servers' software or
+  // message sizes are drawn at random.
   bool has_chance() const;
   // The tensors or buckets that backward makes, in its order.
   const std::vector<Bucket>& made() const { return tensors.empty() ? buckets : tensors; }

@@ -13,9 +13,9 @@ namespace syncline {
 
 // Paths; empty: not wanted.
 struct Exports {
-  std::string trace;   // sim/traces/perfetto.h
-  std::string goal;    // one iteration, sim/traces/goal.h
-  std::string chakra;  // one iteration, sim/traces/chakra.h: PATH.RANK.json for each worker
+  std::string trace;   // write_perfetto() of sim/traces/traces.h
+  std::string goal;    // write_goal(): one iteration
+  std::string chakra;  // write_chakra(): one iteration, PATH.RANK.json for each worker
   Places places = {};  // of all other files of the command
 
   bool any() const { return !trace.empty() || !goal.empty() || !chakra.empty(); }

@@ -13,11 +13,11 @@ struct Outcome {
   bool ok = false;
   std::string output = {};  // what the job returned
   std::string error = {};   // one line, when not ok
-  // The job did not throw: `error` is its output, or the signal that ended it.
+  // It ended without a message of this program: `error` is SimGrid's, or names the signal.
   bool aborted = false;
 };
 
-class Interrupted {};  // Ctrl-C was pressed, and every child has been ended
+class Interrupted {};  // SIGINT (Ctrl-C) or SIGTERM came, and every child has been ended
 constexpr int interrupted_exit_code = 130;
 
 using Job = std::function<std::string()>;
