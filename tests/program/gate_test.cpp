@@ -186,7 +186,8 @@ TEST_F(Gate, AnnotatesTheFileThatChanged) {
   expect_mentions(ended.err,
                   {"::error file=c/ring.cfg,title=syncline%3A option jitter 0 -> 0.5::ring, "
                    "throughput_samples_per_s: ",
-                   "%0Aexpected since: the first", "%0Achanged: option jitter 0 -> 0.5\n", " %25"});
+                   "%0Areason for the expected figure: the first",
+                   "%0Achanged: option jitter 0 -> 0.5\n", " %25"});
   EXPECT_EQ(run().err, "");
 }
 
