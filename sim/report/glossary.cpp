@@ -48,9 +48,7 @@ const std::vector<GlossaryWord>& glossary() {
       {"cell", "one combination of a sweep's values",
        "A process of its own simulates it, and it is a row of the table",
        small_run + " --workers 1,2"},
-      {"section",
-       "a `[name]` line in a `.cfg` file and the options below it, which hold for cells of that "
-       "name only",
+      {"section", "options below a `[name]` line of a `.cfg` file, for cells of that name",
        "Lines above the first section hold for all",
        "explain experiments/labs/hierarchy/hierarchy.cfg"},
       {"tie",
