@@ -1,8 +1,12 @@
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "kernels/io/text.h"
 #include "kernels/io/whole_file.h"
@@ -64,9 +68,32 @@ void simulate(CheckFolder& folder, const CommandLine& line) {
   });
 }
 
-// Rewrites expected.csv; throws, and leaves it, if a cell could not be simulated. Returns sentences
-// to print.
-std::vector<std::string> bless(CheckFolder& folder, const std::string& because) {
+struct Checked {
+  std::vector<Verdict> verdicts;
+  std::optional<BaseComparison> against;
+  std::vector<std::string> said;  // sentences of blessing
+  std::string written;            // says what blessing has written
+};
+
+// "wrote c/expected.csv: 1 cell, 1 figure expected, 18 notes".
+std::string written_shown(const CheckFolder& folder, bool has_changed) {
+  std::set<std::string> cells;
+  for (const Expectation& row : folder.expected.rows)
+    cells.insert(row.cell);
+  const auto figures = std::ranges::count_if(folder.expected.rows, &Expectation::is_judged);
+  const auto notes = std::ssize(folder.expected.rows) - figures;
+  const auto counted = [](auto count, const char* noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+  };
+  const std::string path = brief_path(folder.csv());
+  return (has_changed ? "wrote " + path : path + " has not changed") + ": " +
+         counted(cells.size(), "cell") + ", " + counted(figures, "figure") + " expected, " +
+         counted(notes, "note");
+}
+
+// Rewrites expected.csv; throws, and leaves it, if a cell could not be simulated. Adds what there
+// is to print.
+void bless(CheckFolder& folder, const std::string& because, Checked& all) {
   for (const CheckedCell& cell : folder.cells)
     if (!cell.error.empty())
       throw std::runtime_error(cell.name + ": " + cell.error);
@@ -81,20 +108,9 @@ std::vector<std::string> bless(CheckFolder& folder, const std::string& because) 
                              ": has changed while cells were simulated: allowed is --bless again");
   if (there != text)
     write_atomically(path, text);
-  return now.said;
+  all.said = std::move(now.said);
+  all.written = written_shown(folder, there != text);
 }
-
-std::string title_of_folder(const std::string& path) {
-  namespace fs = std::filesystem;
-  const fs::path normal = fs::path(path + "/").lexically_normal().parent_path();
-  return printable((normal == "." ? fs::current_path().filename() : normal).string());
-}
-
-struct Checked {
-  std::vector<Verdict> verdicts;
-  std::optional<BaseComparison> against;
-  std::vector<std::string> said;  // sentences of blessing
-};
 
 Checked checked(const CommandLine& line, const std::string& because) {
   const bool blesses = line.has("bless");
@@ -107,7 +123,7 @@ Checked checked(const CommandLine& line, const std::string& because) {
   simulate(folder, line);
   Checked all;
   if (blesses)
-    all.said = bless(folder, because);
+    bless(folder, because, all);
   all.verdicts = judge(folder, folder.expected);
   if (base)
     all.against = compared(*base, folder);
@@ -133,6 +149,8 @@ void print_checked(const Checked& all) {
   std::fputs(verdicts_table(all.verdicts).c_str(), stdout);
   for (const std::string& sentence : all.said)
     std::printf("blessed: %s\n", sentence.c_str());
+  if (!all.written.empty())
+    std::printf("%s\n", all.written.c_str());
   if (all.against)
     std::fputs(against_text(*all.against).c_str(), stdout);
   std::printf("%s\n", summary_of(all.verdicts).c_str());

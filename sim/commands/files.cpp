@@ -43,6 +43,19 @@ std::vector<fs::path> entries_of(const std::string& folder) {
   return paths;
 }
 
+std::string title_of_folder(const std::string& path) {
+  const auto normal = [](const fs::path& written) {
+    const fs::path shorter = written.lexically_normal();
+    return shorter.has_filename() ? shorter : shorter.parent_path();
+  };
+  fs::path folder = normal(path);
+  std::error_code error;
+  if (folder == "." || folder.filename() == "..")
+    if (const fs::path whole = normal(fs::absolute(path, error)); !error)
+      folder = whole.has_filename() ? whole.filename() : whole;
+  return printable(folder.string());
+}
+
 std::string place_of(const CommandLine& line, const std::string& flag, const std::string& begin,
                      Places& places) {
   const std::string path = path_of(line, flag, "file");

@@ -18,6 +18,9 @@ namespace syncline {
 // be read.
 std::vector<std::filesystem::path> entries_of(const std::string& folder);
 
+// A folder's path as a title, without control characters; the folder's own name for "." and "..".
+std::string title_of_folder(const std::string& path);
+
 struct ReportFiles {
   std::string html, svg, md;  // paths; empty: not asked for
   std::string command;        // the command that makes them again

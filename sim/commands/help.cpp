@@ -33,14 +33,18 @@ namespace {
 using Meanings = std::map<std::string, std::vector<Meaning>>;
 
 // Other words for known ones.
-const std::map<std::string, std::string> same_words{{"checkpointing", "recompute"},
+const std::map<std::string, std::string> same_words{{"analytic", "fidelity"},
+                                                    {"checkpointing", "recompute"},
                                                     {"demo", "dct-topk"},
                                                     {"devices", "device"},
+                                                    {"flow", "fidelity"},
                                                     {"gpu", "worker"},
                                                     {"hsdp", "shard"},
                                                     {"hybrid", "shard"},
+                                                    {"messages", "message"},
                                                     {"site", "sites"},
-                                                    {"sparseloco", "chunk-topk"}};
+                                                    {"sparseloco", "chunk-topk"},
+                                                    {"step", "fidelity"}};
 
 // "one per node" -> "One per node."
 std::string as_sentence(std::string text) {

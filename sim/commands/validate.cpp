@@ -155,7 +155,7 @@ std::vector<Result> simulate_cells(std::vector<ValidationFolder>& folders, const
       row.perfect = scenario.schedule->sharding == nullptr
                         ? row.simulated / figures.scaling_efficiency
                         : row.simulated * figures.iteration_mean_s / figures.compute_s;
-      row.folder = printable(fs::path(folder.path).filename().string());
+      row.folder = name_of(folder);
       results.push_back(std::move(*cell.result));
     }
   return results;
@@ -173,7 +173,7 @@ void print_text(const std::vector<ValidationFolder>& folders,
   if (folders.size() > 1) {
     print_perfect(", all folders", all);
     for (const ValidationFolder& folder : folders)
-      print_summary(printable(fs::path(folder.path).filename().string()) + ": ", folder.rows);
+      print_summary(name_of(folder) + ": ", folder.rows);
   }
   print_summary("", all);
 }

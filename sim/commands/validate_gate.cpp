@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernels/io/text.h"
+#include "sim/commands/files.h"
 
 namespace syncline {
 namespace {
@@ -19,7 +20,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t most_baseline_bytes = 20'000'000;
 
 std::string last_part(const std::string& path) {
-  return printable((fs::path(path) / "").lexically_normal().parent_path().filename().string());
+  return fs::path(title_of_folder(path)).filename().string();
 }
 
 [[noreturn]] void refuse_baseline(const std::string& path) {
@@ -231,7 +232,7 @@ std::vector<Verdict> judge(const std::vector<ValidationFolder>& folders,
   std::vector<Verdict> verdicts;
   std::vector<ValidationRow> all;
   for (const ValidationFolder& folder : folders) {
-    const std::string cell = printable(fs::path(folder.path).lexically_normal().string());
+    const std::string cell = title_of_folder(folder.path);
     all.insert(all.end(), folder.rows.begin(), folder.rows.end());
     const Agreement figures = agreement(folder.rows);
     if (gate.max_error)

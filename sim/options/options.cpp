@@ -135,9 +135,9 @@ std::vector<Option> fixed_options() {
           "activations are not counted.",
           "1.5e9"),
       row("throughput", &Scenario::throughput, numbers(tiny, 1e12), "", Role::question,
-          "samples/s of one worker alone: the fastest host (of `device`)",
-          "It is an input, the rate of one device alone; the throughput of a result is of all "
-          "workers together.",
+          "samples/s of one worker alone; where devices differ, of the fastest",
+          "It is an input: with `device`, the rate of the fastest host that has this device. The "
+          "throughput of a result is of all workers together.",
           "400"),
       row("throughput-of", &Scenario::throughput_is_of_schedule,
           Words<bool>{{"worker", false}, {"schedule", true}}, "worker", Role::question,
@@ -156,9 +156,9 @@ std::vector<Option> fixed_options() {
           "With none compressing takes no time, for compressors that no table has yet.",
           "v100-modelled")),
       row("efficiency", &Scenario::efficiency, numbers(tiny, 1), "", Role::question,
-          "fraction of the peak speed of one core of the host",
-          "It is an input, for models without a measured row; scaling efficiency, the column "
-          "scaling, is a result.",
+          "share of the device's peak that training reaches, such as 0.4",
+          "It is an input, for models without a measured row; for fp32 the peak is the speed of a "
+          "host's core. Scaling efficiency, the column scaling, is a result.",
           "0.4"),
       optimizer(
           row("optimizer", nullptr, "in-throughput", Role::choice,
@@ -225,8 +225,8 @@ std::vector<Option> fixed_options() {
           "framework", [](Scenario& s, const std::string& v) { s.framework = framework_called(v); },
           "none", Role::choice,
           "framework whose documented defaults count for options not given, maybe with a version",
-          "The defaults are in platforms/frameworks.csv with their sources, and a result names "
-          "each that was taken; options that you give count first.",
+          "platforms/frameworks.csv has the defaults and their sources; `explain`, a single cell's "
+          "report and JSON name each that was taken. Options that you give count first.",
           "pytorch-ddp"),
       selecting(
           row("compressor", nullptr, "none", Role::choice, "what is sent instead of a gradient",
@@ -309,9 +309,9 @@ std::vector<Option> fixed_options() {
           "A single seed chooses, and is reported too: more seeds show how good the choice is.",
           "2 --best-of batch --batch 32,64 --seed 1,2,3"),
       price(row("price", nullptr, "", Role::run,
-                "of one worker for an hour, in any currency, or `devices`: what an epoch costs",
-                "A cell's cost is its workers times their hours; devices takes the prices in "
-                "platforms/devices.csv, each with its date and seller.",
+                "price of one worker for an hour, in any currency; `devices` takes list prices",
+                "Adds the cost of an epoch (by default of a million samples): workers x hours x "
+                "price. List prices are in platforms/devices.csv, each with its date and seller.",
                 "2.48 --epoch-samples 1281167")),
       row("epoch-samples", &Scenario::epoch_samples, whole(1, 1e15), "", Role::run,
           "samples of an epoch, for its seconds and its cost [1000000]",

@@ -74,7 +74,10 @@ std::string sent_title(const std::vector<Result>& results) {
 }
 
 std::string epoch_title(const std::vector<Result>& results) {
-  return std::ranges::any_of(results, is_sized) ? "epoch" : "10^6 samples";
+  return std::ranges::any_of(results, is_sized) ? "epoch" : "time/10^6 samples";
+}
+std::string cost_title(const std::vector<Result>& results) {
+  return std::ranges::any_of(results, is_sized) ? "cost" : "cost/10^6 samples";
 }
 
 // "node0-nic_UP 97 %"; "-" if no link is used.
@@ -177,11 +180,14 @@ const std::vector<Figure> all_rows{
     row("epoch_s", &Figures::epoch_s, Unit::duration, column,
         "seconds of an epoch at this throughput",
         "An epoch has epoch-samples samples, or a million.",
-        {.titles = {"epoch", "10^6 samples"}, .matters = has_epoch, .title = epoch_title}),
+        {.titles = {"epoch", "time/10^6 samples"}, .matters = has_epoch, .title = epoch_title}),
     row("epoch_cost", &Figures::epoch_cost, Unit::money, column,
         "what an epoch costs: its hours times the workers times the price",
         "It is null without the option price.",
-        {.titles = {"cost"}, .allowed = any_count.or_null(), .matters = has_price}),
+        {.titles = {"cost", "cost/10^6 samples"},
+         .allowed = any_count.or_null(),
+         .matters = has_price,
+         .title = cost_title}),
     row("memory_bytes", &Figures::memory_bytes, Unit::bytes, column,
         "bytes that training keeps in a worker's memory at least, on the device that has the least",
         "A cell that takes more than the device has is no candidate, and has a warning with the "
@@ -281,7 +287,7 @@ const std::vector<Figure> all_rows{
     row("bound_link_s", &Figures::bound_link_s, Unit::seconds, mean | explains,
         "seconds of the busiest link's bytes over its bandwidth, per iteration",
         "No iteration is faster, or the result has a warning.",
-        {.words = "the busiest link's bytes / bandwidth"}),
+        {.words = "the busiest link's time for its bytes"}),
     row("simulated_s", &Figures::simulated_s, Unit::seconds, none,
         "seconds that passed in the simulation", "They are not the seconds that you wait."),
     row("flows", &Figures::flows, Unit::number, none, "how many transfers SimGrid simulated",

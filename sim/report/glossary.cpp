@@ -48,6 +48,20 @@ const std::vector<GlossaryWord>& glossary() {
       {"cell", "one combination of a sweep's values",
        "A process of its own simulates it, and it is a row of the table",
        small_run + " --workers 1,2"},
+      {"section", "options below a `[name]` line of a `.cfg` file, for cells of that name",
+       "Lines above the first section hold for all",
+       "explain experiments/labs/hierarchy/hierarchy.cfg"},
+      {"tie",
+       "results too near to name a winner: less than 0.5 % apart, or at most 5 % apart with "
+       "overlapping intervals",
+       "More iterations or seeds make intervals smaller", small_run + " --workers 1,2"},
+      {"moved",
+       "in `check`: a figure is not as `expected.csv` expects, or a cell or its row is missing",
+       "The gate ends with exit code 1; a row with severity `warn` is WARNED and ends with 0",
+       "check experiments/check/training"},
+      {"message", "the bytes that one worker or server sends another at a time",
+       "`fidelity = step` sends each message of a collective, `flow` several as one",
+       explained + " --fidelity step"},
       {"exposed", "a worker stands still while its own bytes move: in tables, bars and timelines",
        "Communication that computation hides is not exposed", small_run + " --overlap off"},
       {"waiting", "a worker stands still while nothing of its own moves",
@@ -65,7 +79,7 @@ const std::vector<GlossaryWord>& glossary() {
        "together",
        "Samples count when their gradients have been applied", small_run},
       {"efficiency",
-       "as an option: the part of a core's peak that computation reaches. As a result: scaling "
+       "as an option: the share of the device's peak that training reaches. As a result: scaling "
        "efficiency",
        "An option is what you give, a result what a simulation finds",
        "run --platform two-hosts --model resnet20 --efficiency 0.4"},
@@ -82,8 +96,10 @@ const std::vector<GlossaryWord>& glossary() {
        "explain --platform dgx --model gpt-1.3b --precision bf16 --efficiency 0.4 --batch 4"},
       {"break-even",
        "the bandwidth at which compression stops (or begins) to pay, which `explain` prints; of "
-       "two platforms, what an hour of one's worker may cost more",
-       "`bandwidth-factor` tries it", explained + " --compressor topk --device v100-modelled"},
+       "two platforms, how many times as much an hour of the faster one's worker may cost before "
+       "both cost the same per sample",
+       "`bandwidth-factor` tries the first; a sweep over platforms and choices prints the second",
+       explained + " --compressor topk --device v100-modelled"},
       {"activations",
        "what forward keeps for backward: a model's file says it, or `activation-bytes`; "
        "`recompute` keeps less",

@@ -153,6 +153,13 @@ std::vector<Warning> surprises_of(const Scenario& scenario, const Model& model,
   std::vector<Warning> all;
   if (scenario.learns() && scenario.optimizer.adapts)
     all.emplace_back("optimizer = adam is timed only: learning takes steps of SGD");
+  if (!scenario.framework.name.empty() && scenario.schedule->sharding == nullptr &&
+      kept_in(scenario.arithmetic) != Precision::fp32 &&
+      scenario.written.at("wire-precision").empty())
+    all.push_back(fmt::format(
+        "gradients travel in {}, as precision keeps them; torch.autocast keeps them in fp32: "
+        "wire-precision = fp32",
+        name_of(scenario.arithmetic)));
   if (scenario.recompute == Recompute::selective && model.keeps_no_scores())
     all.push_back(fmt::format(
         "recompute = selective spares no memory: model {} keeps no scores of attention (its file "

@@ -65,9 +65,21 @@ struct Moved {
   }
 };
 
+// The parts of an iteration.
+std::vector<Moved> parts_noted(const Notes& before, const Notes& now) {
+  std::vector<Moved> parts;
+  for (const Figure& figure : figure_rows())
+    if (figure.has(Figure::part))
+      if (const auto old = noted_number(before, figure.name), own = noted_number(now, figure.name);
+          old && own)
+        parts.push_back({figure.traits.words, *old, *own});
+  return parts;
+}
+
 // Throughput is the samples of an iteration over its seconds: twice the batch makes it larger
-// although nothing is faster.
-void explain_samples(double change, const Notes& before, const Notes& now,
+// although nothing is faster. Returns true if samples are the whole explanation: throughput fell
+// although no part of an iteration became longer, or rose although none became shorter.
+bool explain_samples(double change, const Notes& before, const Notes& now,
                      Explanation& explanation) {
   const auto old_s = noted_number(before, "iteration_mean_s");
   const auto now_s = noted_number(now, "iteration_mean_s");
@@ -75,24 +87,29 @@ void explain_samples(double change, const Notes& before, const Notes& now,
   // may move without a change of samples.
   constexpr double of_windows = 0.05;
   if (!old_s || !now_s || *old_s <= 0)
-    return;
+    return false;
   const double samples = (1 + change) * *now_s / *old_s - 1;
   if (std::abs(samples) <= of_windows)
-    return;
-  explanation.sentences.push_back("samples of an iteration " + part_shown(samples));
-  if (std::abs(samples) > std::abs(*now_s / *old_s - 1))
-    explanation.cause.part = "samples of an iteration";
+    return false;
+  const auto explains_by = [&](double before_s, double after_s) {  // seconds
+    return change < 0 ? after_s - before_s : before_s - after_s;
+  };
+  const double least_s = worth_saying * *old_s;
+  const bool alone = explains_by(*old_s, *now_s) < -least_s &&
+                     std::ranges::none_of(parts_noted(before, now), [&](const Moved& part) {
+                       return explains_by(part.before, part.now) > least_s;
+                     });
+  explanation.sentences.push_back("samples per iteration " + part_shown(samples) +
+                                  (alone ? "; an iteration " + change_shown(*old_s, *now_s) : ""));
+  if (alone || std::abs(samples) > std::abs(*now_s / *old_s - 1))
+    explanation.cause.part = "samples per iteration";
+  return alone;
 }
 
 // Names the part of an iteration that moved most, and others that moved at least a fifth as much.
 void explain_parts(const Notes& before, const Notes& now, double by_seeds,
                    Explanation& explanation) {
-  std::vector<Moved> moved;
-  for (const Figure& figure : figure_rows())
-    if (figure.has(Figure::part))
-      if (const auto old = noted_number(before, figure.name), own = noted_number(now, figure.name);
-          old && own)
-        moved.push_back({figure.traits.words, *old, *own});
+  std::vector<Moved> moved = parts_noted(before, now);
   const auto old_s = noted_number(before, "iteration_mean_s");
   const auto now_s = noted_number(now, "iteration_mean_s");
   if (moved.empty() || !old_s || !now_s)
@@ -301,9 +318,9 @@ Explanation explanation_of(const FigureMove& move, const Notes& before, const No
     explanation.sentences.push_back(
         fmt::format("chance: another seed moves it by up to {:.2g} %, too", 100 * by_seeds));
   } else {
-    if (move.figure == "throughput_samples_per_s" && move.change)
-      explain_samples(*move.change, before, now, explanation);
-    if (is_of_time(move.figure))
+    const bool by_samples = move.figure == "throughput_samples_per_s" && move.change &&
+                            explain_samples(*move.change, before, now, explanation);
+    if (!by_samples && is_of_time(move.figure))
       explain_parts(before, now, by_seeds, explanation);
     if (!loads.empty())
       explanation.sentences.push_back(loads);

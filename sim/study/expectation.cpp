@@ -109,7 +109,8 @@ Verdict judge(const Expectation& row, const Result& result, const CellNotes& not
   verdict.not_yet = verdict.kind == Verdict::Kind::moved && !notes.before.contains("options") &&
                     !row.tolerance;  // never blessed
   if (!row.because.empty())
-    verdict.why.push_back((trial.in_bounds() ? "expected since: " : "") + row.because);
+    verdict.why.push_back((trial.in_bounds() ? "reason for the expected figure: " : "") +
+                          row.because);
   const std::optional<double> before = value_before(row, notes.before);
   const bool never_met = !trial.in_bounds() && before && !trial.keeps_bounds(*before);
   std::optional<bool> moved;

@@ -123,6 +123,13 @@ std::string level_in(const CompetingCells& contest) {
   return and_listed(names);
 }
 
+// "with both values of jitter", "in all 6 combinations of jitter and bandwidth-factor"
+std::string everywhere(std::size_t contests, const Words& settings) {
+  const std::string all = contests == 2 ? "both" : fmt::format("all {}", contests);
+  return settings.size() == 1 ? "with " + all + " values of " + settings.front()
+                              : "in " + all + " combinations of " + and_listed(settings);
+}
+
 // Says which choice wins in how many contests, if these differ in more than their workers.
 Words wins(const Results& results, const std::vector<CompetingCells>& contests,
            const Words& settings) {
@@ -149,10 +156,14 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
       clearest = &contest;
     }
   }
+  const bool one_wins = winners.size() == contests.size() && counted(winners).size() == 1;
   const std::string first =
-      fmt::format("Of {} combinations of {}, ", contests.size(), and_listed(settings)) +
-      (!winners.empty() ? "the fastest is " + few(counted(winners))
-       : hindered > 0   ? "none has a winner"
+      (one_wins
+           ? winners[0] + " is the fastest " + everywhere(contests.size(), settings)
+           : fmt::format("Of {} combinations of {}, ", contests.size(), and_listed(settings))) +
+      (one_wins           ? ""
+       : !winners.empty() ? "the fastest is " + few(counted(winners))
+       : hindered > 0     ? "none has a winner"
        : std::ranges::all_of(level, [](const std::string& names) { return names == all_level; })
            ? "none has a winner, all are ties"
            : "none has one winner; ties for first place: " + few(counted(level))) +
@@ -219,6 +230,8 @@ Words sentences_of(const Results& results, const std::vector<CompetingCells>& co
   if (contests.size() == 1)
     return {differing == Words{"workers"} ? scaled(results, contests.front())
                                           : won(results, contests.front()) + "."};
+  if (settings == Words{"price"})  // which does not change speed
+    return {"With every price " + won(results, contests.front()) + "."};
   return settings == Words{"workers"} ? wins_by_workers(results, contests)
                                       : wins(results, contests, settings);
 }
@@ -307,21 +320,25 @@ std::string epoch_sentence(const Results& results, const Ranking& ranking) {
     const std::string where = settings_shown(contest);
     return where.empty() ? cell.choice : where + (cell.choice.empty() ? "" : ", " + cell.choice);
   };
-  std::string text = (!sized ? "A million samples take "
-                             : "An epoch of " + count_shown(*sized) + " samples takes ") +
-                     duration_shown(fastest.epoch_s) + " at the fastest (" + whom(fastest) + ")";
+  const std::string amount = sized ? "epoch of " + count_shown(*sized) : "million";
+  const std::string text =
+      fmt::format("A{} {} samples take{} {} at the fastest ({})", sized ? "n" : "", amount,
+                  sized ? "s" : "", duration_shown(fastest.epoch_s), whom(fastest));
   if (!fastest.epoch_cost)
     return text + ".";
-  text += (!sized ? " and cost " : " and costs ") + cost_shown(*fastest.epoch_cost);
   const auto priced = [](const RankedCell& cell) {
     return cell.fits ? cell.epoch_cost.value_or(HUGE_VAL) : HUGE_VAL;
   };
+  const std::string cost = cost_shown(*fastest.epoch_cost);
   const RankedCell& cheapest = *std::ranges::min_element(ranking.cells, {}, priced);
   const double least = priced(cheapest) * (1 + cheapest.half_width / cheapest.samples_per_s);
   if (*fastest.epoch_cost * (1 - fastest.half_width / fastest.samples_per_s) <= least)
-    return text + ", and nothing is cheaper." + prices_of(results, ranking);
-  return text + "; the cheapest is " + whom(cheapest) + ": " + cost_shown(priced(cheapest)) +
-         " in " + duration_shown(cheapest.epoch_s) + "." + prices_of(results, ranking);
+    return fmt::format("The fastest ({}) is also the cheapest: {} per {} samples, in {}.{}",
+                       whom(fastest), cost, amount, duration_shown(fastest.epoch_s),
+                       prices_of(results, ranking));
+  return fmt::format("{} and cost{} {}; the cheapest is {}: {} in {}.{}", text, sized ? "s" : "",
+                     cost, whom(cheapest), cost_shown(priced(cheapest)),
+                     duration_shown(cheapest.epoch_s), prices_of(results, ranking));
 }
 
 std::string how_near(double less, double more) {

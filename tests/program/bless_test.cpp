@@ -171,6 +171,15 @@ TEST_F(Bless, WidensAToleranceThatIsNarrowerThanTheCellIsKnownAndSaysSo) {
   EXPECT_EQ(row("jitters", "throughput_samples_per_s").tolerance, own);
 }
 
+TEST_F(Bless, SaysWhatItHasWritten) {
+  expect_mentions(bless().out, {"c/expected.csv has not changed: 3 cells, 3 figures expected, "});
+  folder_.write("g/ring.cfg", "platform = two-hosts\nmodel = resnet20\nthroughput = 100\n");
+  const Ended ended =
+      run_program({"check", "g", "--bless", "--because", "first figures"}, folder_.path());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  expect_mentions(ended.out, {"\nwrote g/expected.csv: 1 cell, 1 figure expected, ", " notes\n"});
+}
+
 // Once, rows disappeared silently.
 TEST_F(Bless, SaysWhichRowsAreGone) {
   folder_.write("c/expected.csv", expected_ + "ssp,staleness_max,,,,9,it stays young\n");

@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
                "id=\"a-nic\" bandwidth=\"0.95GBps\"",
                "ring",
                "exposed communication",
-               {"the busiest link's bytes / bandwidth +5.3 %", "changed: the platform file"}},
+               {"the busiest link's time for its bytes +5.3 %", "changed: the platform file"}},
         Change{"Latency",
                "platform.xml",
                "latency=\"10us\"",
@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
                "servers = 2",
                "ssp",
                "exposed communication",
-               {"the busiest link's bytes / bandwidth -50 %", "changed: option servers 1 -> 2"}}),
+               {"the busiest link's time for its bytes -50 %", "changed: option servers 1 -> 2"}}),
     [](const auto& info) { return info.param.name; });
 
 TEST_F(Check, BlessKeepsReasonsAndBounds) {

@@ -69,6 +69,27 @@ TEST(Framework, IsNamedInTheResultWithEachDefaultThatWasTaken) {
   EXPECT_EQ(taken.find(" bucket-bytes = "), std::string::npos) << taken;
 }
 
+// A framework's user may expect autocast's gradients, which are twice as large.
+TEST(Framework, SaysThatGradientsTravelInTwoBytesUnlessTheUserDecides) {
+  const auto said = [](const std::string& framework, const std::string& precision,
+                       const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{
+        "explain",      "--platform", "two-hosts",   "--model", "resnet50",    "--batch", "32",
+        "--throughput", "360",        "--framework", framework, "--precision", precision};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended ended = run_program(arguments);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.out;
+  };
+  expect_mentions(said("pytorch-ddp", "bf16", {}),
+                  {"warning: gradients travel in bf16, as precision keeps them; torch.autocast"});
+  for (const std::string& quiet :
+       {said("pytorch-ddp", "fp32", {}), said("none", "bf16", {}), said("pytorch-fsdp", "bf16", {}),
+        said("pytorch-ddp", "bf16", {"--wire-precision", "bf16"}),
+        said("pytorch-ddp", "bf16", {"--wire-precision", "fp32"})})
+    EXPECT_EQ(quiet.find("gradients travel"), std::string::npos) << quiet;
+}
+
 // In a sweep with buckets of all kinds, the rule applies to buckets with a size in bytes.
 TEST(Framework, RulesOfBucketsAreLeftOutWhereThereIsOneBucket) {
   const TemporaryFolder folder;

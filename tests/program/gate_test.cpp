@@ -166,6 +166,19 @@ TEST_F(Gate, WritesItsFilesWhereItCouldNotJudge) {
   expect_mentions(text_of(folder_.path("j.xml")), {"column 'figur'"});
 }
 
+// Once, the title was empty.
+TEST_F(Gate, NamesAFolderThatIsCheckedFromInside) {
+  for (const char* path : {".", "./", "../c/."}) {
+    const Ended ended =
+        run_program({"check", path, "--junit", "../j.xml", "--md", "../m.md"}, folder_.path("c"));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    const std::string title = path[1] == '.' ? "../c" : "c";
+    EXPECT_NE(text_of(folder_.path("m.md")).find("### " + title + ": 3 of 3"), std::string::npos);
+    expect_mentions(text_of(folder_.path("j.xml")),
+                    {"<testsuite name=\"" + title + "\"", "classname=\"" + title + ".ring\""});
+  }
+}
+
 TEST_F(Gate, AnnotatesTheFileThatChanged) {
   edit("c/ring.cfg", "jitter = 0", "jitter = 0.5");
   const Ended ended = run({"--github"});
@@ -173,7 +186,8 @@ TEST_F(Gate, AnnotatesTheFileThatChanged) {
   expect_mentions(ended.err,
                   {"::error file=c/ring.cfg,title=syncline%3A option jitter 0 -> 0.5::ring, "
                    "throughput_samples_per_s: ",
-                   "%0Aexpected since: the first", "%0Achanged: option jitter 0 -> 0.5\n", " %25"});
+                   "%0Areason for the expected figure: the first",
+                   "%0Achanged: option jitter 0 -> 0.5\n", " %25"});
   EXPECT_EQ(run().err, "");
 }
 

@@ -193,6 +193,11 @@ TEST(Help, AnswersInOtherWordsToo) {
       {"pytorch-fsdp", {"pytorch-fsdp, a framework\n", "backward-prefetch = pre"}},
       {"hybrid", {"shard, an option of schedule fsdp\n", "(node)", "HYBRID_SHARD", "node;"}},
       {"GPU", {"worker, a word\n"}},
+      {"flow", {"fidelity, an option\n", "many as one"}},
+      {"section", {"section, a word\n"}},
+      {"tie", {"tie, a word\n"}},
+      {"MOVED", {"moved, a word\n"}},
+      {"messages", {"message, a word\n"}},
       {"DeMo", {"dct-topk, a compressor\n"}},
       {"SparseLoCo", {"chunk-topk, a compressor\n"}},
       {"llama-2-7b", {"--efficiency 0.4 --batch 1"}}};

@@ -181,6 +181,33 @@ TEST(Ranking, CountsWinsWhereMoreThanWorkersDiffers) {
   expect_mentions(ranking.sentences[1], {"bandwidth-factor 0.1", "topk", "10 x the next"});
 }
 
+TEST(Ranking, NamesAWinnerOfAllCombinationsOnce) {
+  std::vector<Cell> cells;
+  for (const char* jitter : {"0", "0.1"})
+    for (const char* factor : {"1", "2"})
+      for (const char* exchange : {"ring", "tree"})
+        cells.push_back({{{"jitter", jitter}, {"bandwidth-factor", factor}, {"exchange", exchange}},
+                         exchange[0] == 'r' ? 200.0 : 100.0});
+  EXPECT_EQ(
+      ranking_of(cells).sentences.front().find("ring is the fastest in all 4 combinations of "), 0U)
+      << ranking_of(cells).sentences.front();
+}
+
+// A price changes no speed, so that no lead is larger than another.
+TEST(Ranking, SaysOnceWhatIsFastestWithEveryPrice) {
+  std::vector<Cell> cells;
+  for (const double price : {1, 2}) {
+    cells.push_back({of("bsp", "ring"), 200, 0, price});
+    cells.push_back({of("bsp", "tree"), 100, 0, price});
+  }
+  const Ranking ranking = ranking_of(cells);
+  ASSERT_EQ(ranking.sentences.size(), 2U);
+  EXPECT_EQ(ranking.sentences[0],
+            "With every price ring is the fastest: 200 samples/s, 2 x the next, tree (100).");
+  expect_mentions(ranking.sentences[1],
+                  {", ring) is also the cheapest: ", " per million samples, in "});
+}
+
 // Two compressors that together lead a third do not tie with all.
 TEST(Ranking, SaysWhoIsLevelWhereNobodyWinsAlone) {
   std::vector<Cell> cells;
@@ -256,7 +283,9 @@ TEST(Ranking, SaysWhatAnEpochTakesAndCosts) {
   expect_mentions(ranking_of(epochs).sentences.back(),
                   {"An epoch of 2,500,000 samples takes 4 min 10 s", "costs 5.00"});
   epochs[0].throughput = 5000;
-  expect_mentions(ranking_of(epochs).sentences.back(), {"costs 5.00, and nothing is cheaper."});
+  expect_mentions(ranking_of(epochs).sentences.back(),
+                  {"The fastest (8 workers) is also the cheapest: 5.00 per epoch of 2,500,000 "
+                   "samples, in 4 min 10 s."});
   for (Cell& cell : epochs)
     cell.price = 0;
   EXPECT_EQ(ranking_of(epochs).sentences.back(),

@@ -41,6 +41,11 @@ TEST_F(ValidationGate, IsClosedByTheWorstRow) {
   expect_mentions(text_of(folder_.path("m.md")), {"0 of 1 as expected, 1 moved"});
 }
 
+TEST_F(ValidationGate, NamesAFolderThatIsValidatedFromInside) {
+  const Ended closed = run_program({"validate", ".", "--max-error", "0.1"}, folder_.path("v"));
+  expect_mentions(closed.out, {"too far: v: worst error is 24."});
+}
+
 TEST_F(ValidationGate, IsClosedByAnotherRanking) {
   folder_.write("v/measured.csv",
                 "workers,measured,role,source\n1,170,report,made up\n2,160,report,made up\n");

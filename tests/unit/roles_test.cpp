@@ -105,7 +105,7 @@ TEST(Roles, LetPlatformsCompeteWhereNothingIsChosen) {
   EXPECT_EQ(ranking.contests.size(), 2U);
   EXPECT_EQ(ranking.sentences,
             (std::vector<std::string>{
-                "Of 2 combinations of overlap-slowdown, the fastest is platform dgx:nodes=4 in 2.",
+                "platform dgx:nodes=4 is the fastest with both values of overlap-slowdown.",
                 "The largest lead is at overlap-slowdown published: platform dgx:nodes=4 is the "
                 "fastest: 210 samples/s (its gradients miss 3 others), 2.1 x the next, platform "
                 "dgx:nodes=2 (100)."}));
