@@ -54,7 +54,7 @@ std::string find_file(const std::string& kind, const std::string& folder,
                       const std::string& relative_to) {
   if (const auto file = existing_file(folder, extension, value, relative_to))
     return *file;
-  const std::string list = folder == "models" || folder == "platforms" ? folder : "devices";
+  const std::string list = folder == "models" || folder == "platforms" ? folder : "cost-tables";
   throw std::runtime_error(
       "no " + kind + " '" + brief(value) +
       "': " + instead_of(value, names_in(folder, extension), "`syncline list " + list + "`") +

@@ -43,8 +43,8 @@ const std::vector<Command>& commands() {
       {.name = "explain",
        .arguments = "[FILE.cfg] [options]",
        .sentence = "what would be simulated, and bounds",
-       .more = "It prints the cluster, the buckets, closed forms and what simulating takes, in "
-               "seconds",
+       .more = "Prints the cluster, the buckets, lower bounds in seconds, for a compressor the "
+               "break-even bandwidths, and what simulating takes",
        .example = "experiments/quickstart.cfg --workers 32 --schedule bsp --exchange ring",
        .also = {"json"},
        .run = explain_command},
@@ -57,8 +57,8 @@ const std::vector<Command>& commands() {
       {.name = "list",
        .arguments = "[KIND]",
        .sentence = "what there is to choose from",
-       .more = "Kinds are schedules, exchanges, compressors, models, platforms, networks, "
-               "throughputs and devices",
+       .more = "Kinds are schedules, exchanges, compressors, problems, models, platforms, "
+               "networks, throughputs, devices and cost-tables",
        .example = "schedules",
        .also = {"json"},
        .run = list_command},

@@ -50,6 +50,11 @@ std::string explain_buckets(const Setup& setup) {
 
 using Ranges = std::vector<BandwidthRange>;
 
+// "4159": four digits, or all of a longer number up to a million.
+std::string limit_text(double limit) {
+  return limit >= 1e4 && limit < 1e6 ? fmt::format("{:.0f}", limit) : fmt::format("{:.4g}", limit);
+}
+
 // Where compression is faster. All of `ways` have the same number of ranges, with limits on the
 // same sides; the text names the least and the greatest limit.
 std::string described(const std::vector<Ranges>& ways, const PlatformLink* link) {
@@ -58,8 +63,8 @@ std::string described(const std::vector<Ranges>& ways, const PlatformLink* link)
     for (const Ranges& way : ways)
       factors.insert(way[i].*side);
     const auto between = [&](double unit) {
-      const std::string least = fmt::format("{:.4g}", *factors.begin() * unit);
-      const std::string most = fmt::format("{:.4g}", *factors.rbegin() * unit);
+      const std::string least = limit_text(*factors.begin() * unit);
+      const std::string most = limit_text(*factors.rbegin() * unit);
       return least == most ? least : least + " to " + most;
     };
     return between(1) + " times this scenario's" +
@@ -68,20 +73,17 @@ std::string described(const std::vector<Ranges>& ways, const PlatformLink* link)
                                           between(link->bandwidth.mean_Bps() * 8e-9), link->name));
   };
   if (ways.front().empty())
-    return "compression is slower at any bandwidth";
+    return "slower at any bandwidth";
   std::string text;
   for (std::size_t i = 0; i < ways.front().size(); ++i) {
     const auto& [from, to] = ways.front()[i];
-    text += text.empty() ? "" : "; and ";
-    if (from > 0 && to > 0)
-      text += "compression is faster above " + limit(i, &BandwidthRange::from) + ", and below " +
-              limit(i, &BandwidthRange::to);
-    else if (from > 0)
-      text += limit(i, &BandwidthRange::from) + "; compression is faster above";
-    else if (to > 0)
-      text += limit(i, &BandwidthRange::to) + "; compression is faster below";
-    else
-      text += "compression is faster at any bandwidth";
+    text += text.empty() ? "faster " : "; and ";
+    if (from > 0)
+      text += "above " + limit(i, &BandwidthRange::from);
+    if (to > 0)
+      text += (from > 0 ? " and below " : "below ") + limit(i, &BandwidthRange::to);
+    if (from == 0 && to == 0)
+      text += "at any bandwidth";
   }
   return text;
 }
@@ -102,46 +104,52 @@ std::string described(const BreakEven& even, Ranges BreakEven::*which, const Pla
   }
   if (all_alike)
     return described(ways, link);
-  return "at the fast end " + described({ways[1]}, link) + "\n" + std::string(31, ' ') +
-         "at the slow end " + described({ways[2]}, link);
+  const std::string indent(31, ' ');
+  return "if compressing is as fast as the table's fast end: " + described({ways[1]}, link) + "\n" +
+         indent + "as slow as its slow end: " + described({ways[2]}, link);
 }
 
-// The bandwidths at which compression is faster than none.
-std::string explain_break_even(const Setup& setup, Routes& routes, const Averaging& averaging) {
-  const BreakEven& even = *averaging.even;
+// The link that dense gradients load longest, of those whose bandwidth is varied.
+const PlatformLink* busiest_when_dense(const Setup& setup, Routes& routes, const Traffic& dense) {
   const PlatformLink* busiest = nullptr;
   double busiest_s = 0;
-  for (const auto& [link, bytes] : link_bytes_per_iteration(even.rival, routes, setup.buckets))
+  for (const auto& [link, bytes] : link_bytes_per_iteration(dense, routes, setup.buckets))
     if (const PlatformLink& l = routes.links()[static_cast<std::size_t>(link)];
         !l.fatpipe && (l.is_named || setup.scenario.link_bandwidths.empty()) &&
         bytes / l.bandwidth.mean_Bps() > busiest_s) {
       busiest = &l;
       busiest_s = bytes / l.bandwidth.mean_Bps();
     }
-  const Exchange& own = *setup.traffic.exchange;
-  const Exchange& rival = *even.rival.exchange;
-  const Schedule& schedule = *setup.scenario.schedule;
-  std::string text =
-      "\nbreak-even bandwidth against " + (schedule.sparsifiers_only ? "bsp" : schedule.name) +
-      ", " + rival.name +
-      (&own == &rival ? "" : " (" + own.name + " does not add dense gradients)") +
-      " and no compressor, with the same buckets and overlap" +
-      (setup.scenario.link_bandwidths.empty() ? "" : ", of the links that bandwidth-factor names") +
-      "\n";
-  text += "  ((dense - compressed bytes) / bandwidth) / (all compressing + fixed - dense fixed)\n";
-  if (!even.ends.empty())
-    text += "  between the slow and the fast end of the cost table, which is a range\n";
+  return busiest;
+}
+
+// The bandwidths at which compression is faster than none.
+std::string explain_break_even(const Setup& setup, Routes& routes, const Averaging& averaging) {
+  const BreakEven& even = *averaging.even;
+  const PlatformLink* busiest = busiest_when_dense(setup, routes, even.rival);
+  const Scenario& scenario = setup.scenario;
+  const bool against_bsp = scenario.schedule->sparsifiers_only;
+  std::string text = fmt::format(
+      "\nbreak-even: bandwidths{} at which {} over {} is faster than {}no compressor "
+      "over {} ({}same buckets and overlap)\n",
+      scenario.link_bandwidths.empty() ? "" : " of the links that bandwidth-factor names",
+      scenario.compressor->name, setup.traffic.exchange->name, against_bsp ? "bsp with " : "",
+      even.rival.exchange->name, against_bsp ? "" : "same schedule, ");
   if (even.known && std::ranges::all_of(even.ends, &BreakEven::known)) {
-    text += "  without overlap              " +
-            described(even, &BreakEven::without_overlap, busiest) + "\n";
-    text += "  as this scenario overlaps    " + described(even, &BreakEven::with_overlap, busiest) +
-            "\n";
+    std::vector<std::string> typical, all;  // of a range: without its ends, and with them
+    for (Ranges BreakEven::*which : {&BreakEven::with_overlap, &BreakEven::without_overlap}) {
+      typical.push_back(described({even.*which}, busiest));
+      all.push_back(described(even, which, busiest));
+    }
+    if (all != typical)
+      text += "  the cost table is a range, with a fast and a slow end\n";
+    text += "  as this scenario overlaps    " + all[0] + "\n";
+    text += "  if nothing overlapped        " + all[1] + "\n";
   } else {
-    text += "  not known: workers drift apart, or exchanges take another course there\n";
+    text += "  not known: workers drift apart, or exchanges take another course at other bandwidths\n";
   }
-  text += fmt::format("  dense, bucket after bucket   {:.6f} s per iteration here\n",
-                      *averaging.dense_iteration_s);
-  return text;
+  return text + fmt::format("  without compression, bucket after bucket: {:.6f} s per iteration\n",
+                            *averaging.dense_iteration_s);
 }
 
 std::string explain_links(const Setup& setup, Routes& routes, const std::vector<LinkLoad>& loads) {
@@ -211,9 +219,9 @@ std::string explain_averaging(const Setup& setup, Routes& routes) {
     text += fmt::format("  of all buckets in a group    {:.6f}, in every iteration\n",
                         known->in_group.exchange_s());
   if (setup.traffic.compression.on())
-    text += fmt::format(
-        "  compressing, decompressing   {:.6f} {:.6f}, and {:.6f} within the exchange\n",
-        sum.compress_s, sum.decompress_s, sum.between_s);
+    text += fmt::format("  compressing {:.6f}, decompressing {:.6f}, within the exchange {}\n",
+                        sum.compress_s, sum.decompress_s,
+                        sum.between_s > 0 ? fmt::format("{:.6f}", sum.between_s) : "0");
   text += explain_iteration(setup, *known);
   return text + (known->even ? explain_break_even(setup, routes, *known) : "");
 }

@@ -91,11 +91,16 @@ Entries throughputs() {
   return entries;
 }
 
-// First the devices of platforms/devices.csv, then cost tables: the option `device` takes either.
 Entries devices() {
   Entries entries;
   for (const Device& device : known_devices())
     entries.push_back({device.name, described(device)});
+  return entries;
+}
+
+// What else the option `device` takes.
+Entries cost_tables() {
+  Entries entries;
   for (const std::string& name : names_in("kernels/profiles", ".csv")) {
     const CostTable table = read_cost_table(data_root() + "/kernels/profiles/" + name + ".csv");
     std::set<std::string> compressors;
@@ -149,7 +154,8 @@ int list_command(const std::vector<std::string>& arguments) {
       {"platforms", platforms},
       {"networks", network_models},
       {"throughputs", throughputs},
-      {"devices", devices}};
+      {"devices", devices},
+      {"cost-tables", cost_tables}};
   const CommandLine line = command_line("list", arguments);
   const bool json = line.has("json");
   std::vector<std::string> names;

@@ -97,7 +97,7 @@ std::vector<Option> fixed_options() {
       row("model", &Scenario::model, "", Role::subject, "name in models/, or path of a model CSV",
           "Workload texts of ASTRA-sim 1.0 and SimAI and Chakra traces as JSON are read too, with "
           "their own times.",
-          "bert-base"),
+          "bert-base --efficiency 0.4"),
       row("batch", &Scenario::batch, whole(1, 1e9), "32", Role::choice,
           "samples per worker and iteration; with accumulation, per micro-step",
           "Twice the batch takes twice the computation and the same communication.", "64"),
@@ -153,7 +153,7 @@ std::vector<Option> fixed_options() {
           "device", nullptr, "", Role::question,
           "device of the cost table and of models/throughput.csv (default: each host's own)",
           "Its cost table prices compression, and its measured rows are seconds of computation. "
-          "With none compressing takes no time, for compressors that no table has yet.",
+          "device = none: compressing takes no time, for compressors without a table.",
           "v100-modelled")),
       row("efficiency", &Scenario::efficiency, numbers(tiny, 1), "", Role::question,
           "share of the device's peak that training reaches, such as 0.4",

@@ -72,9 +72,9 @@ double busy_s(const DrawnTrack& track) {
   return seconds;
 }
 
-// "Workers stand still for 59 % of these 615 ms (exposed 40 %, waiting 19 %), from 40 % (worker 5)
-// to 70 % (worker 0): who computes longest waits least; server 2 adds and updates for 20 % of the
-// time." If all workers in the whole window have other shares, the sentence also gives those.
+// "Workers stand still for 59 % of these 615 ms (exposed 40 %, waiting 19 %); worker 5, which
+// computes longest, stands still least (40 %), worker 0 most (70 %); server 2 adds and updates for
+// 20 % of the time." Adds the shares of the whole window if they differ.
 std::string sentence_of(const std::vector<DrawnTrack>& workers,
                         const std::vector<DrawnTrack>& servers, double seconds,
                         const Figures& figures) {
@@ -98,21 +98,21 @@ std::string sentence_of(const std::vector<DrawnTrack>& workers,
                         percent(exposed + waiting), seconds_shown(seconds), percent(exposed),
                         percent(waiting));
   if (differ)
-    sentence += fmt::format(", from {} ({}) to {} ({})", percent(still_s(*least) / seconds),
-                            least->name, percent(still_s(*most) / seconds), most->name);
-  if (differ && workers.size() > 1 && least->name == longest.name)
-    sentence += ": the one that computes longest waits least";
-  const double exposed_of_all = figures.exposed_communication_s / figures.iteration_mean_s;
-  const double waiting_of_all = figures.waiting_s / figures.iteration_mean_s;
-  if (std::abs(exposed - exposed_of_all) > worth_saying ||
-      std::abs(waiting - waiting_of_all) > worth_saying)
-    sentence += fmt::format("; over all workers and iterations, exposed is {}, waiting {}",
-                            percent(exposed_of_all), percent(waiting_of_all));
+    sentence += fmt::format("; {}{} stands still least ({}), {} most ({})", least->name,
+                            least->name == longest.name ? ", which computes longest," : "",
+                            percent(still_s(*least) / seconds), most->name,
+                            percent(still_s(*most) / seconds));
   if (!servers.empty()) {
     const DrawnTrack& busiest = *std::ranges::max_element(servers, {}, busy_s);
     sentence += fmt::format("; {} adds and updates for {} of the time", busiest.name,
                             percent(busy_s(busiest) / seconds));
   }
+  const double exposed_of_all = figures.exposed_communication_s / figures.iteration_mean_s;
+  const double waiting_of_all = figures.waiting_s / figures.iteration_mean_s;
+  if (std::abs(exposed - exposed_of_all) > worth_saying ||
+      std::abs(waiting - waiting_of_all) > worth_saying)
+    sentence += fmt::format(". In the whole run {} is waiting and {} exposed",
+                            percent(waiting_of_all), percent(exposed_of_all));
   return sentence + ".";
 }
 

@@ -58,9 +58,9 @@ Schedule::Waiting waiting(const Settings& settings) {
 const Registered<Schedule> entry{{
     .name = "ssp",
     .sentence = "stale synchronous: asynchronous, but no worker gets more than `staleness` ahead",
-    .help = {.more = "With a bound of 0 it is bulk synchronous through servers; without one, and "
-                     "with cache = off, it is asp. With its cache a worker waits only for answers "
-                     "that it needs, so ssp may be faster than asp, with staler gradients.",
+    .help = {.more = "With staleness = 0 it is bsp over servers, with staleness = none and cache = "
+                     "off asp. With its cache a worker waits only for answers that it needs, so "
+                     "ssp may be faster than asp, with staler gradients.",
              .paper = "Ho et al., NIPS 2013"},
     .options = {staleness_option("iterations the fastest worker may be ahead of the slowest", "3"),
                 choice("cache", "on: workers wait only for parameters that are too old", "on",

@@ -185,8 +185,8 @@ void write_alike(std::vector<Result>& results, const std::string& name, const st
   }
 }
 
-// Why ssp may be faster than asp, where a reader expects the opposite. Empty if they are not
-// compared.
+// Why ssp may be faster than asp, and its gradients staler, where a reader expects the opposite.
+// Empty if they are not compared.
 std::string note_of_caches(const std::vector<Result>& results) {
   const auto any = [&](const char* schedule, const char* cache) {
     return std::ranges::any_of(results, [&](const Result& result) {
@@ -194,8 +194,8 @@ std::string note_of_caches(const std::vector<Result>& results) {
     });
   };
   return any("asp", "") && any("ssp", "on")
-             ? "a worker of asp waits for the answer to each push; one of ssp does not, with cache "
-               "= on, which makes it faster and its gradients staler: cache = off waits as asp does"
+             ? "ssp's workers do not wait for the servers' answers (cache = on), asp's do; "
+               "cache = off compares like with like"
              : "";
 }
 

@@ -114,7 +114,7 @@ constexpr const char* all_level = "all";
 
 // The names of the cells that tie for first place.
 std::string level_in(const CompetingCells& contest) {
-  if (contest.tied == contest.cells.size())
+  if (contest.tied == contest.cells.size() && contest.tied > 2)
     return all_level;
   Words names;
   for (std::size_t i = 0; i < contest.tied; ++i)
@@ -134,7 +134,6 @@ std::string everywhere(std::size_t contests, const Words& settings) {
 Words wins(const Results& results, const std::vector<CompetingCells>& contests,
            const Words& settings) {
   Words winners, level;  // names of winners, and of those that tie for first place
-  int ties = 0;
   std::size_t hindered = 0;
   Hindrances hindrances;
   const CompetingCells* clearest = nullptr;
@@ -143,11 +142,10 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
     const std::vector<RankedCell>& cells = contest.cells;
     hindered += contest.candidates() < cells.size() ? 1 : 0;
     hindrances.add(contest);
-    ties += contest.tied > 1 ? 1 : 0;
-    if (contest.tied != 1) {
+    if (contest.tied > 1)
       level.push_back(level_in(contest));
+    if (contest.tied != 1)
       continue;
-    }
     winners.push_back(cells.front().choice);
     const double by =
         contest.candidates() > 1 ? cells[0].samples_per_s / cells[1].samples_per_s : 0;
@@ -167,9 +165,9 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
        : std::ranges::all_of(level, [](const std::string& names) { return names == all_level; })
            ? "none has a winner, all are ties"
            : "none has one winner; ties for first place: " + few(counted(level))) +
-      ((winners.empty() && hindered == 0) || ties == 0
+      ((winners.empty() && hindered == 0) || level.empty()
            ? ""
-           : fmt::format("; {} {}", ties, ties == 1 ? "is a tie" : "are ties")) +
+           : "; ties for first place: " + few(counted(level))) +
       (hindered == 0 ? "" : fmt::format("; in {} not all {}", hindered, hindrances.words())) +
       repeated_note(results, contests) + ".";
   if (clearest == nullptr)

@@ -19,6 +19,15 @@ int pair_bytes(Precision precision) {
   return 4 + static_cast<int>(value_bytes(precision));
 }
 
+// True if the table has this operation, but only for more elements.
+bool is_below(const CostTable& table, const CostQuestion& question) {
+  double least = HUGE_VAL;
+  for (const CostRow& row : table.rows)
+    if (row.compressor == question.compressor->name && row.operation == question.operation)
+      least = std::min(least, row.elements);
+  return std::isfinite(least) && question.elements < least;
+}
+
 // The cost table for a host's device: the table of that name, or the only one for that device.
 std::string table_for(const std::string& device) {
   const std::vector<std::string> names = names_in("kernels/profiles", ".csv");
@@ -35,8 +44,9 @@ std::string table_for(const std::string& device) {
         device, listed(fitting));
   if (fitting.empty())
     refuse(
-        "no cost table for device '{0}': give device, one of `syncline list devices` or a path; to "
-        "measure one, on that device: syncline-calibrate --out {0}.csv",
+        "no cost table for device '{0}': give device, one of `syncline list cost-tables`, a path, "
+        "or "
+        "none (it takes no time); to measure one, on that device: syncline-calibrate --out {0}.csv",
         device);
   return find_file("cost table", "kernels/profiles", ".csv", fitting.front(), "");
 }
@@ -51,6 +61,7 @@ Compression::Compression(const Scenario& scenario, const Cluster& cluster,
   read_as_ = scenario.read_as;
   precision_ = scenario.precision;
   seed_ = scenario.seed;
+  may_fuse_more_ = scenario.fusion.kind != Fusion::Kind::all;
   iterations_per_stage_ = scenario.epoch_iterations.value_or(1);
   // No stage sends less than after warm-up.
   for (const double density : scenario.warm_up_densities)
@@ -99,7 +110,7 @@ void Compression::read_tables(const Scenario& scenario, const Cluster& cluster) 
     if (scenario.cost_table.empty() && host.device.empty())
       refuse(
           "compressor = {} needs a cost table, and host {} has no `device`: give device, "
-          "one of `syncline list devices`, a path, or none (it takes no time)",
+          "one of `syncline list cost-tables`, a path, or none (it takes no time)",
           compressor_->name, host.name);
     const std::string path =
         scenario.cost_table.empty() ? table_for(host.device) : scenario.cost_table;
@@ -228,6 +239,10 @@ std::string Compression::unpriced(const std::vector<Demand>& demands) const {
       text += (text.empty() ? "" : "; ") + lacking;
       if (std::filesystem::exists(path.parent_path() / (modelled + ".csv")))
         text += "; modelled seconds are in device = " + modelled;
+      if (may_fuse_more_ && std::ranges::any_of(questions[table], [&](const CostQuestion& asked) {
+            return is_below(tables_[table], asked);
+          }))
+        text += "; larger buckets, as with bucket-bytes = all, may be in the table";
     }
   return text;
 }

@@ -94,6 +94,7 @@ class Compression {
   // No row of a table includes momentum. With learning, the encoder computes the momentum, and is
   // priced as if it did not.
   bool unpriced_momentum_ = false;
+  bool may_fuse_more_ = false;  // the scenario's buckets may be larger: bucket-bytes = all
   int iterations_per_stage_ = 1;
   Precision precision_ = Precision::fp32;
   std::uint64_t seed_ = 1;

@@ -114,6 +114,8 @@ await opened(page, { width: 1280, scheme: "light" }, async (tab) => {
 
   // The timeline: slices that say what they are, of the cell that is chosen.
   await tab.select("#timeline select", "1");
+  const fills = await tab.$$eval("#timeline figure:first-of-type .legend rect", (all) => all.map((one) => getComputedStyle(one).fill));
+  assert.equal(new Set(fills).size, fills.length, "each entry of the legend has its own colour: " + fills.join(" "));
   const boxes = await tab.$$("#timeline .drawing rect[rx]");
   assert.ok(boxes.length > 10);
   await boxes[0].evaluate((box) => box.scrollIntoView({ block: "center", behavior: "instant" }));

@@ -1,8 +1,9 @@
-// explain's break-even: one number if the cost table has one figure, and a range if it has a range.
+// explain's break-even: a range if the ends of the cost table differ, else one number.
 #include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
@@ -54,6 +55,7 @@ void expect_limit(const nlohmann::json& even, double encode_s) {
 }
 
 const std::string a_range = "# provenance: modelled\n# range: made up\n";
+const std::string table_is_a_range = "  the cost table is a range, with a fast and a slow end\n";
 
 TEST(BreakEvenOfARange, IsWhatEachEndOfTheTableComesTo) {
   const TemporaryFolder folder;
@@ -65,20 +67,45 @@ TEST(BreakEvenOfARange, IsWhatEachEndOfTheTableComesTo) {
   expect_limit(even["at_slow_end"], encode_s[2]);
   // 0.2120 to 0.8544 times 10 Gbit/s, the slow end first.
   const std::string text = explained_with(table, false);
-  expect_mentions(text, {"modelled (typical of a range)", "between the slow and the fast end"});
-  const std::size_t at = text.find("  without overlap              0.21");
+  expect_mentions(text, {"modelled (typical of a range)", table_is_a_range});
+  const std::size_t at = text.find("  if nothing overlapped        faster below 0.21");
   ASSERT_NE(at, std::string::npos) << text;
   const std::string line = text.substr(at, text.find('\n', at) - at);
-  expect_mentions(line, {" to 0.8", " times this scenario's, 2.1", " to 8.", " Gbit/s on ",
-                         "; compression is faster below"});
+  expect_mentions(line, {" to 0.8", " times this scenario's, 2.1", " to 8.", " Gbit/s on "});
+  EXPECT_LT(text.find("  as this scenario overlaps    "), at) << text;
 }
 
 TEST(BreakEvenOfARange, SaysEachEndWhereTheyDifferInMoreThanNumbers) {
   const TemporaryFolder folder;
   const std::string text = explained_with(
       table_in(folder, "range.csv", a_range, {latency_s / 2, latency_s / 2, 4e-3}), false);
-  expect_mentions(
-      text, {"at the fast end compression is faster at any bandwidth\n", "at the slow end 0.21"});
+  expect_mentions(text,
+                  {table_is_a_range,
+                   "  if compressing is as fast as the table's fast end: faster at any bandwidth\n",
+                   "  as slow as its slow end: faster below 0.21"});
+}
+
+// Once, a table with one figure per row and a `range` line was still called a range.
+TEST(BreakEvenOfARange, IsOneNumberWhereItsEndsAreEqual) {
+  const TemporaryFolder folder;
+  const std::string text =
+      explained_with(table_in(folder, "range.csv", a_range, {2e-3, 2e-3, 2e-3}), false);
+  expect_mentions(text, {"\nbreak-even: bandwidths at which topk over allgather is faster than no "
+                         "compressor over ring (same schedule, buckets and overlap)\n",
+                         "  if nothing overlapped        faster below 0.42"});
+  EXPECT_EQ(text.find(table_is_a_range), std::string::npos) << text;
+}
+
+// Once, a limit of 10,940 times the bandwidth was printed as 1.094e+04.
+TEST(BreakEven, PrintsLimitsUpToAMillionWithoutAnExponent) {
+  const TemporaryFolder folder;
+  const double encode_s = latency_s + saved_s / 20'000;
+  const std::string text = explained_with(
+      table_in(folder, "fast.csv", "# provenance: measured\n", {encode_s, encode_s, encode_s}),
+      false);
+  static const std::regex limits(
+      "faster below [0-9]{5} times this scenario's, [0-9]{6} Gbit/s on ");
+  EXPECT_TRUE(std::regex_search(text, limits)) << text;
 }
 
 TEST(BreakEvenOfARange, IsOneNumberWhereTheTableWasMeasured) {
@@ -109,13 +136,16 @@ TEST(BreakEven, NamesTheScheduleThatItsDenseLineIsOf) {
   const std::map<std::string, std::string> rivals{
       {"bsp", "bsp"}, {"local-sgd", "local-sgd"}, {"topk-sgd", "bsp"}};
   for (const auto& [schedule, rival] : rivals) {
+    const std::string named = schedule == rival
+                                  ? "no compressor over ring (same schedule, buckets and overlap)"
+                                  : "bsp with no compressor over ring (same buckets and overlap)";
     std::vector<std::string> arguments{"explain", "--platform", "two-hosts",
                                        "--model", "resnet20",   "--throughput",
                                        "100",     "--schedule", schedule};
     arguments.insert(arguments.end(), topk.begin(), topk.end());
     const Ended ended = run_program(arguments);
     ASSERT_EQ(ended.code, 0) << ended.err;
-    expect_mentions(ended.out, {"\nbreak-even bandwidth against " + rival + ", ring ("});
+    expect_mentions(ended.out, {" is faster than " + named + "\n"});
     const nlohmann::json dense = cell_of(rival, {"--exchange", "ring"});
     EXPECT_DOUBLE_EQ(cell_of(schedule, topk)["break_even"]["dense_iteration_s"].get<double>(),
                      dense["bounds"]["bucket_after_bucket_s"].get<double>())

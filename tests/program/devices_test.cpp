@@ -210,8 +210,12 @@ TEST(Devices, HavePricesInExplainToo) {
 TEST(Devices, AreListed) {
   const Ended ended = run_program({"list", "devices"});
   EXPECT_EQ(ended.code, 0);
-  expect_mentions(ended.out,
-                  {"h100 ", "bf16 989", "80 GB", "USD/h", "2026-09-20", "v100-modelled"});
+  expect_mentions(ended.out, {"h100 ", "bf16 989", "80 GB", "USD/h", "2026-09-20"});
+  EXPECT_EQ(ended.out.find("modelled"), std::string::npos) << ended.out;
+  const Ended tables = run_program({"list", "cost-tables"});
+  EXPECT_EQ(tables.code, 0);
+  expect_mentions(tables.out, {"v100-modelled ", "modelled on NVIDIA V100", "h100 "});
+  EXPECT_EQ(tables.out.find("TFLOP/s"), std::string::npos) << tables.out;
 }
 
 }  // namespace

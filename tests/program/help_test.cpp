@@ -142,6 +142,10 @@ TEST(Help, GivesExamplesThatAreUnderstood) {
       ASSERT_EQ(example[0], "syncline") << word;
       const auto command = std::ranges::find(commands(), example[1], &Command::name);
       ASSERT_NE(command, commands().end()) << meaning.example;
+      // The rate of ResNet-50 in models/throughput.csv.
+      EXPECT_TRUE(meaning.example.find("--throughput 253") == std::string::npos ||
+                  meaning.example.find("--model resnet50") != std::string::npos)
+          << meaning.example;
       if (command->name != "run" && command->name != "explain")
         continue;
       example.erase(example.begin(), example.begin() + 2);
@@ -200,7 +204,9 @@ TEST(Help, AnswersInOtherWordsToo) {
       {"messages", {"message, a word\n"}},
       {"DeMo", {"dct-topk, a compressor\n"}},
       {"SparseLoCo", {"chunk-topk, a compressor\n"}},
-      {"llama-2-7b", {"--efficiency 0.4 --batch 1"}}};
+      {"llama-2-7b", {"--efficiency 0.4 --batch 1"}},
+      {"vgg16", {"--model vgg16 --efficiency 0.4\n"}},
+      {"explain", {"break-even"}}};
   for (const auto& [word, mentions] : answers) {
     const Ended ended = run_program({"help", word}, SYNCLINE_SOURCE_DIR);
     EXPECT_EQ(ended.code, 0) << word << ": " << ended.err;

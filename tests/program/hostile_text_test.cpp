@@ -97,8 +97,11 @@ TEST(TablesOfTheProgram, WithoutRowsAreNamed) {
       arguments.insert(arguments.end(), more.begin(), more.end());
       const TemporaryFolder folder;
       expect_one_line(program.run(arguments, folder.path()), {fs::path(table).filename().string()});
-      for (const Arguments& other :
-           {Arguments{"list"}, {"list", "devices"}, {"help", "v100"}, {"help", "framework"}})
+      for (const Arguments& other : {Arguments{"list"},
+                                     {"list", "devices"},
+                                     {"list", "cost-tables"},
+                                     {"help", "v100"},
+                                     {"help", "framework"}})
         EXPECT_EQ(program.run(other, folder.path()).signal, 0) << table << other.back();
     }
     program.write(table, whole);

@@ -61,7 +61,7 @@ TEST(JsonOutput, OfExplainHasTheBounds) {
 
 TEST(JsonOutput, OfListHasEveryKind) {
   const Json all = document_of({"list"}, {});
-  EXPECT_EQ(all.size(), 9U);
+  EXPECT_EQ(all.size(), 10U);
   const Json schedules = document_of({"list"}, {"schedules"});
   ASSERT_EQ(schedules.size(), 1U);
   EXPECT_EQ(schedules["schedules"], all["schedules"]);

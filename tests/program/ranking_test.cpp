@@ -177,7 +177,7 @@ TEST(Ranking, CountsWinsWhereMoreThanWorkersDiffers) {
   ASSERT_EQ(ranking.sentences.size(), 2U);
   EXPECT_EQ(ranking.sentences[0],
             "Of 3 combinations of bandwidth-factor, the fastest is topk in 1 and no compressor in "
-            "1; 1 is a tie.");
+            "1; ties for first place: no compressor and topk in 1.");
   expect_mentions(ranking.sentences[1], {"bandwidth-factor 0.1", "topk", "10 x the next"});
 }
 

@@ -381,8 +381,8 @@ TEST(DrawnTimelines, AreBlueOnlyWhereBytesMove) {
   EXPECT_EQ(drawn->tracks[0].slices[1].activity, Activity::exposed);
   EXPECT_EQ(
       drawn->sentence,
-      "Workers stand still for 50 % of these 1 s (exposed 30 %, waiting 20 %); over all workers "
-      "and iterations, exposed is 10 %, waiting 40 %.");
+      "Workers stand still for 50 % of these 1 s (exposed 30 %, waiting 20 %). In the whole run "
+      "40 % is waiting and 10 % exposed.");
 }
 
 }  // namespace

@@ -215,7 +215,7 @@ TEST(Pooled, SayWhyTheCacheOfSspMakesItFasterThanAsp) {
     return made_result({{"schedule", schedule}, {"cache", cache}}, 100);
   };
   expect_mentions(pooled({of("asp", ""), of("ssp", "on")}).notes.front(),
-                  {"asp waits for the answer", "cache = off waits as asp does"});
+                  {"do not wait for the servers' answers", "cache = off compares like with like"});
   EXPECT_TRUE(pooled({of("asp", ""), of("ssp", "off")}).notes.empty());
   EXPECT_TRUE(pooled({of("bsp", ""), of("ssp", "on")}).notes.empty());
 }

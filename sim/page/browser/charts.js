@@ -204,7 +204,7 @@ function hatched() {
   return draw.createPattern(tile, "repeat");
 }
 
-const partColours = { computation: "backward", compression: "compress", "exposed communication": "communicate", waiting: "hatch" };
+const partColours = { computation: "backward", compression: "compress", "exposed communication": "exposed", waiting: "hatch" };
 
 function bars(chart) {
   const options = common();
