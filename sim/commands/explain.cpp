@@ -146,7 +146,8 @@ std::string explain_break_even(const Setup& setup, Routes& routes, const Averagi
     text += "  as this scenario overlaps    " + all[0] + "\n";
     text += "  if nothing overlapped        " + all[1] + "\n";
   } else {
-    text += "  not known: workers drift apart, or exchanges take another course at other bandwidths\n";
+    text +=
+        "  not known: workers drift apart, or exchanges take another course at other bandwidths\n";
   }
   return text + fmt::format("  without compression, bucket after bucket: {:.6f} s per iteration\n",
                             *averaging.dense_iteration_s);
