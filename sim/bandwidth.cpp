@@ -43,9 +43,10 @@ std::pair<std::size_t, double> Bandwidth::last_change(double s) const {
   const double passed_s = s - changes.front().at_s;
   const double periods = period_s > 0 ? std::floor(passed_s / period_s) : 0;
   const double begun_s = periods * period_s;
-  std::size_t last = 0;
-  while (last + 1 < changes.size() && begun_s + changes[last + 1].at_s <= s)
-    ++last;
+  const auto next = std::ranges::upper_bound(
+      changes, s - begun_s, {}, &Change::at_s);  // the first change comes at or before s
+  const auto last =
+      static_cast<std::size_t>(std::max<std::ptrdiff_t>(next - changes.begin(), 1)) - 1;
   return {last, begun_s + changes[last].at_s};
 }
 

@@ -20,9 +20,10 @@ struct Bandwidth {
 
   bool is_constant() const { return changes.empty(); }
   double most_Bps() const;
-  double mean_Bps() const;                     // in the long run
-  double Bps_at(double s) const;               // from this moment on
-  double next_change_s(double after_s) const;  // infinite: none comes
+  double mean_Bps() const;        // in the long run
+  double Bps_at(double s) const;  // from this moment on
+  // When it changes next; infinite: never. By rounding this may be `after_s` itself.
+  double next_change_s(double after_s) const;
   Bandwidth times(double factor) const;
   // Bytes that the link can carry from the start of the run until `until_s`.
   double carried_bytes(double until_s) const;

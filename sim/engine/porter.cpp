@@ -22,17 +22,19 @@ Porter::Porter(Run& run, int rank) : run_(run), rank_(rank), jobs_{run} {}
 void Porter::send(Porter& to, std::uint64_t bytes, std::function<void()> arrived,
                   std::function<void()> injected) {
   ++in_flight_;
-  auto* message = new Message{.from = *this,
-                              .to = to,
-                              .more_s = run_.wire.latency_after_flow_s(rank_, to.rank_) +
-                                        run_.setup.scenario.step_overhead_s,
-                              .arrived = std::move(arrived),
-                              .injected = std::move(injected)};
+  auto sent =
+      std::make_shared<Message>(Message{.from = *this,
+                                        .to = to,
+                                        .more_s = run_.wire.latency_after_flow_s(rank_, to.rank_) +
+                                                  run_.setup.scenario.step_overhead_s,
+                                        .arrived = std::move(arrived),
+                                        .injected = std::move(injected)});
   if (run_.wire.flows != nullptr) {
     run_.wire.flows->begin(rank_, to.rank_, static_cast<double>(bytes),
-                           [message] { flow_ended(std::unique_ptr<Message>(message)); });
+                           [sent] { flow_ended(sent); });
     return;
   }
+  auto* message = new std::shared_ptr<Message>(std::move(sent));  // the mailbox carries it
   // SimGrid sends from the host of the calling actor.
   if (sg::this_actor::get_host() == run_.hosts[index(rank_)])
     put(message, bytes);
@@ -48,8 +50,8 @@ sg::Mailbox& Porter::mailbox() {
   return *mailbox_;
 }
 
-void Porter::put(Message* message, std::uint64_t bytes) {
-  Porter& to = message->to;
+void Porter::put(std::shared_ptr<Message>* message, std::uint64_t bytes) {
+  Porter& to = (*message)->to;
   // The transfer goes on when the calling actor ends.
   run_.wire.flow(to.mailbox(), message, bytes, rank_, to.rank_)->detach();
   to.add_job([&to] { to.take_next(); });
@@ -63,12 +65,16 @@ void Porter::take_next() {
   // SimGrid calls this in no actor, when the transfer ends.
   coming->transfer->set_copy_data_callback([this, coming](auto*, void* sent, std::size_t) {
     ended_.splice(ended_.end(), coming_, coming);
-    flow_ended(std::unique_ptr<Message>(static_cast<Message*>(sent)));
+    const std::unique_ptr<std::shared_ptr<Message>> message(
+        static_cast<std::shared_ptr<Message>*>(sent));
+    flow_ended(*message);
   });
   coming->transfer->start();
 }
 
-void Porter::flow_ended(std::unique_ptr<Message> message) {
+void Porter::flow_ended(const std::shared_ptr<Message>& message) {
+  if (!message->from.run_.error.empty())
+    return;  // the actors that wait for it are gone
   if (message->injected)
     message->injected();
   if (message->more_s == 0) {
@@ -76,11 +82,12 @@ void Porter::flow_ended(std::unique_ptr<Message> message) {
     return;
   }
   const double arrives_s = sg::Engine::get_clock() + message->more_s;
-  simgrid::kernel::timer::Timer::set(arrives_s,
-                                     [message = std::move(message)] { arrive(*message); });
+  simgrid::kernel::timer::Timer::set(arrives_s, [message] { arrive(*message); });
 }
 
 void Porter::arrive(const Message& message) {
+  if (!message.from.run_.error.empty())
+    return;
   message.arrived();
   if (--message.from.in_flight_ == 0)
     message.from.delivered_.wake();

@@ -1,10 +1,10 @@
 // Carries messages outside collectives (pushes, answers, iteration numbers).
 //
-// All messages that have set out share the network at once, however many there are. Only ranks that
-// send or receive have an actor for this. The callback of an arrival runs in no actor: it adds to
-// an inbox and wakes the actor that waits for it. (SimGrid's Comm::sendto would need no receiver,
-// but its time is quadratic in the messages in flight; an actor per message needs a stack per
-// message.)
+// All messages that have set out share the network at once, however many there are. SharedFlows
+// move them where they can; where SimGrid does, each rank that sends or receives has an actor for
+// it. The callback of an arrival runs in no actor: it adds to an inbox and wakes the actor that
+// waits for it. (SimGrid's Comm::sendto would need no receiver, but its time is quadratic in the
+// messages in flight; an actor per message needs a stack per message.)
 #pragma once
 
 #include <cstddef>
@@ -40,10 +40,10 @@ class Porter {
   };
 
   sg::Mailbox& mailbox();
-  void put(Message* message, std::uint64_t bytes);
+  void put(std::shared_ptr<Message>* message, std::uint64_t bytes);
   void take_next();
   // In no actor.
-  static void flow_ended(std::unique_ptr<Message> message);
+  static void flow_ended(const std::shared_ptr<Message>& message);
   static void arrive(const Message& message);
   void add_job(std::function<void()> job);
 

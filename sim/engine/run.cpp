@@ -224,6 +224,8 @@ sg::ActorPtr Run::start(const std::string& name, int rank, std::function<void()>
       // here.
       if (error.empty())
         error = problem.what();
+      if (wire.flows != nullptr)
+        wire.flows->stop();
       sg::Actor::kill_all();
     }
   };

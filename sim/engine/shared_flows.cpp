@@ -30,6 +30,12 @@ void SharedFlows::begin(int from, int to, double bytes, std::function<void()> en
   wake_at(simgrid::s4u::Engine::get_clock());
 }
 
+void SharedFlows::stop() {
+  stopped_ = true;
+  if (timer_ != nullptr)
+    std::exchange(timer_, nullptr)->remove();
+}
+
 void SharedFlows::wake_at(double at_s) {
   if (timer_ != nullptr) {
     if (timer_->get_date() <= at_s)
@@ -59,12 +65,15 @@ void SharedFlows::begin(Start start) {
 double SharedFlows::follow_profiles(double now_s) {
   for (; links_seen_ < routes_.links().size(); ++links_seen_)
     if (!routes_.links()[links_seen_].bandwidth.is_constant())
-      changing_.push_back(static_cast<int>(links_seen_));
+      changing_.emplace_back(static_cast<int>(links_seen_), 0);
   double next_s = never;
-  for (const int link : changing_) {
+  for (auto& [link, changes_s] : changing_) {
     const Bandwidth& bandwidth = routes_.link(link).bandwidth;
-    shares_.set_bandwidth(link, bandwidth.Bps_at(now_s));
-    next_s = std::min(next_s, bandwidth.next_change_s(now_s));
+    if (changes_s <= now_s) {
+      shares_.set_bandwidth(link, bandwidth.Bps_at(now_s));
+      changes_s = bandwidth.next_change_s(now_s);
+    }
+    next_s = std::min(next_s, changes_s);
   }
   return next_s;
 }
@@ -79,9 +88,9 @@ void SharedFlows::go_on() {
   for (Start& start : std::exchange(starts_, {}))
     begin(std::move(start));
   const double changes_s = follow_profiles(now_s);
-  const double ends_s = now_s + shares_.next_end_s();
-  if (ends_s < never)  // later than now, also where that is not 1e-16 of it
-    wake_at(std::max(std::min(ends_s, changes_s), std::nextafter(now_s, never)));
+  const double next_s = std::min(changes_s, now_s + shares_.next_end_s());
+  if (!shares_.is_idle())  // at least the next number after now: time must advance
+    wake_at(std::max(next_s, std::nextafter(now_s, never)));
 }
 
 }  // namespace syncline

@@ -1,7 +1,8 @@
 // Messages on their way, whose rates LinkShares works out, at SimGrid's clock. SimGrid's own
 // network gives the same rates, but looks at every flow that shares a link, directly or through
-// others, whenever one begins or ends. With a thousand flows at a time it takes thirty times as
-// long.
+// others, whenever one begins or ends: with a thousand flows that all meet it takes thirty times as
+// long. Where a link's bandwidth changes, SimGrid 3.32 goes on to limit a flow by what its links
+// carried when it began; here it is limited by what they carry now.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,8 @@ class SharedFlows {
   SharedFlows(const SharedFlows&) = delete;
   SharedFlows& operator=(const SharedFlows&) = delete;
 
+  // Ends everything: no `ended` runs any more.
+  void stop();
   // Begins a flow between ranks on two hosts. `ended`, which must not wait, runs in no actor when
   // its last byte has passed.
   void begin(int from, int to, double bytes, std::function<void()> ended);
@@ -42,7 +45,7 @@ class SharedFlows {
   // Ends flows, begins those that wait for it, and waits for what comes next.
   void go_on();
   void begin(Start start);
-  // Follows links whose bandwidth changes; returns when one changes next.
+  // Sets the bandwidth of links that have changed; returns when one changes next.
   double follow_profiles(double now_s);
 
   Routes routes_;
@@ -52,9 +55,10 @@ class SharedFlows {
   std::vector<std::function<void()>> ended_;           // by number of the flow
   std::vector<int> free_;                              // numbers that no flow has
   std::size_t links_seen_ = 0;
-  std::vector<int> changing_;  // of these
-  double shared_s_ = 0;        // until when flows have moved
+  std::vector<std::pair<int, double>> changing_;  // of these, with when each changes next
+  double shared_s_ = 0;                           // until when flows have moved
   simgrid::kernel::timer::Timer* timer_ = nullptr;
+  bool stopped_ = false;
 };
 
 }  // namespace syncline

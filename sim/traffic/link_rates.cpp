@@ -1,5 +1,6 @@
 // How fast the groups of flows are, and which flows end.
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "sim/plan.h"
@@ -9,8 +10,8 @@ namespace syncline {
 namespace {
 
 constexpr double shortest_s = 1e-12;  // a flow whose rest takes less has ended
-// fastest_Bps_ is this many times the rate of the fastest flow. It is chosen anew when a flow is
-// faster, or when all are slower than this part of it.
+// fastest_Bps_ becomes `faster` times the rate of the fastest flow when that is above it, or below
+// it by more than a factor of `slower`.
 constexpr double faster = 2;
 constexpr double slower = 8;
 constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -58,38 +59,48 @@ void LinkShares::fill_links() {
     if (rate.flow_Bps < infinite)
       limited_.push_back(group);
   }
-  const auto is_known = [&](int group) { return rates_[index(group)].is_known; };
+  std::ranges::sort(limited_, std::greater<>(),
+                    [&](int group) { return rates_[index(group)].flow_Bps; });
   for (;;) {
-    double least_Bps = infinite;
-    int narrowest = -1;
-    for (std::size_t i = 0; i < open_.size();) {
-      const Rest& rest = rests_[index(open_[i])];
-      if (rest.waiting == 0) {
-        open_[i] = open_.back();
-        open_.pop_back();
-        continue;
-      }
-      if (rest.Bps < least_Bps * rest.waiting) {
-        least_Bps = rest.Bps / rest.waiting;
-        narrowest = open_[i];
-      }
-      ++i;
-    }
-    std::erase_if(limited_, is_known);
-    updates_ += static_cast<double>(open_.size() + limited_.size());
-    const auto slowest = std::ranges::min_element(
-        limited_, {}, [&](int group) { return rates_[index(group)].flow_Bps; });
-    if (slowest != limited_.end() && rates_[index(*slowest)].flow_Bps <= least_Bps) {
-      give_rate(*slowest, rates_[index(*slowest)].flow_Bps);
+    const double least_Bps = find_narrowest();
+    while (!limited_.empty() && rates_[index(limited_.back())].is_known)
+      limited_.pop_back();
+    if (!limited_.empty() && rates_[index(limited_.back())].flow_Bps <= least_Bps) {
+      give_rate(limited_.back(), rates_[index(limited_.back())].flow_Bps);
       continue;
     }
-    if (narrowest < 0)
+    if (narrowest_.empty())
       break;
-    for (const int group : links_[index(narrowest)].groups)
-      if (!is_known(group))
-        give_rate(group, least_Bps);
-    updates_ += static_cast<double>(links_[index(narrowest)].groups.size());
+    for (const int link : narrowest_) {
+      updates_ += static_cast<double>(links_[index(link)].groups.size());
+      for (const int group : links_[index(link)].groups)
+        if (!rates_[index(group)].is_known)
+          give_rate(group, least_Bps);
+    }
   }
+}
+
+double LinkShares::find_narrowest() {
+  double least_Bps = infinite;
+  narrowest_.clear();
+  for (std::size_t i = 0; i < open_.size();) {
+    const Rest& rest = rests_[index(open_[i])];
+    if (rest.waiting == 0) {
+      open_[i] = open_.back();
+      open_.pop_back();
+      continue;
+    }
+    const double share_Bps = rest.Bps / rest.waiting;
+    if (share_Bps < least_Bps)
+      narrowest_.clear();
+    if (share_Bps <= least_Bps) {
+      least_Bps = share_Bps;
+      narrowest_.push_back(open_[i]);
+    }
+    ++i;
+  }
+  updates_ += static_cast<double>(open_.size());
+  return least_Bps;
 }
 
 double LinkShares::next_end_s() {

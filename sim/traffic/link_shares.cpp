@@ -9,6 +9,7 @@
 namespace syncline {
 namespace {
 
+constexpr auto no_place = static_cast<std::size_t>(-1);
 constexpr double part_lost = 1e-9;  // a flow has ended when this part of it is left
 
 // Takes an element out of a list whose elements know their places; `placed` tells the last one its
@@ -27,7 +28,7 @@ LinkShares::Link& LinkShares::known_link(int link) {
   if (index(link) >= links_.size())
     links_.resize(index(link) + 1);
   Link& known = links_[index(link)];
-  if (known.Bps == 0)
+  if (known.Bps < 0)
     known.Bps = routes_.link(link).bandwidth.mean_Bps();
   return known;
 }
@@ -36,12 +37,15 @@ void LinkShares::set_bandwidth(int number, double Bps) {
   const double more_Bps = Bps - std::exchange(known_link(number).Bps, Bps);
   if (more_Bps == 0)
     return;
-  for (std::size_t i = 0; i < links_.size(); ++i)
-    for (const Home& home : links_[i].homes)
-      if (home.link == number && home.flows > 0 && index(number) != i)
-        links_[i].homes_Bps += more_Bps;
-  for (Link& link : links_)
-    reconsider(link);
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const auto home = std::ranges::find(links_[i].homes, number, &Home::link);
+    if (home == links_[i].homes.end() || home->flows == 0)
+      continue;
+    if (index(number) != i)
+      links_[i].homes_Bps += more_Bps;
+    reconsider(links_[i]);
+  }
+  reconsider(links_[index(number)]);
   for (const int path : links_[index(number)].paths) {
     paths_[index(path)].groups.clear();
     move_to_its_group(path);
@@ -78,6 +82,8 @@ int LinkShares::path_of(const Route& route) {
   Path path{.route = &route};
   for (const int link : route.links)
     known_link(link);
+  for (const int link : route.fatpipes)
+    known_link(link).paths.push_back(known->second);
   for (std::size_t i = 0; i < route.links.size(); ++i) {
     Link& link = links_[index(route.links[i])];
     link.paths.push_back(known->second);
@@ -93,7 +99,9 @@ int LinkShares::path_of(const Route& route) {
 
 void LinkShares::reconsider(Link& link) {
   const bool is_bounded = link.unbounded == 0 && link.homes_Bps <= link.Bps;
-  const bool may_be_full = !is_bounded && link.flows * fastest_Bps_ > link.Bps;
+  // Only a link far from full is left out again, or its flows would move with each that begins.
+  const double enough_Bps = link.may_be_full ? link.Bps / 2 : link.Bps;
+  const bool may_be_full = !is_bounded && link.flows * fastest_Bps_ > enough_Bps;
   if (std::exchange(link.may_be_full, may_be_full) != may_be_full)
     for (const int path : link.paths)
       move_to_its_group(path);
@@ -115,6 +123,13 @@ void LinkShares::count(int number, int flows) {
     reconsider(links_[index(link)]);
 }
 
+double LinkShares::flow_Bps(const Path& path) const {
+  double Bps = path.route->window_Bps;
+  for (const int link : path.route->fatpipes)
+    Bps = std::min(Bps, links_[index(link)].Bps);
+  return Bps;
+}
+
 int LinkShares::group_of(Path& path) {
   std::uint64_t full = 0;
   const bool is_short = path.route->links.size() <= 64;
@@ -125,14 +140,15 @@ int LinkShares::group_of(Path& path) {
     if (links == full && is_short)
       return group;
   std::vector<int> links;
-  double alone_Bps = path.route->flow_Bps;
+  const double flow_most_Bps = flow_Bps(path);
+  double alone_Bps = flow_most_Bps;
   for (const int link : path.route->links) {
     alone_Bps = std::min(alone_Bps, links_[index(link)].Bps);
     if (links_[index(link)].may_be_full)
       links.push_back(link);
   }
   std::ranges::sort(links);
-  const double most_Bps = links.empty() ? alone_Bps : path.route->flow_Bps;
+  const double most_Bps = links.empty() ? alone_Bps : flow_most_Bps;
   const auto [known, added] =
       group_at_.emplace(std::pair(most_Bps, links), static_cast<int>(groups_.size()));
   if (added) {
@@ -170,7 +186,8 @@ void LinkShares::deactivate(int group) {
            [&](int other, std::size_t place) { groups_[index(other)].place = place; });
   for (std::size_t i = 0; i < idle.links.size(); ++i) {
     Link& link = links_[index(idle.links[i])];
-    take_out(link.groups, idle.places[i], [&](int other, std::size_t place) {
+    const std::size_t place_of_idle = std::exchange(idle.places[i], no_place);
+    take_out(link.groups, place_of_idle, [&](int other, std::size_t place) {
       Group& moved = groups_[index(other)];
       const auto crossed = std::ranges::lower_bound(moved.links, idle.links[i]);
       std::size_t at = static_cast<std::size_t>(crossed - moved.links.begin());
@@ -194,6 +211,7 @@ void LinkShares::move_to_its_group(int number) {
     return;
   if (rates_[index(to)].flows == 0)
     activate(to);
+  updates_ += static_cast<double>(path.flows.size());
   const double more = rates_[index(to)].carried - rates_[index(from)].carried;
   for (const int flow : path.flows) {
     flows_[index(flow)].end_bytes += more;

@@ -14,12 +14,13 @@
 namespace syncline {
 
 // Max-min fairness: flows share each link equally, and a flow that a narrower link holds back
-// leaves its rest to the others. A FATPIPE link limits each flow by itself. SimGrid's CM02 without
-// latency gives the same rates; here thousands of flows cost little, because
-// - flows over the same links that can be full form a group. Its members have one rate, so they end
-//   in the order of what the group must carry until then, and only groups are shared out anew;
-// - a link cannot be full while narrower links, which all of its flows cross, carry no more than
-// it.
+// leaves its rest to the others. A FATPIPE link limits each flow by itself. Thousands of flows cost
+// little:
+// - Flows over the same links that can be full form a group. They have one rate, so they end in the
+//   order of what the group has carried by then, and rates are worked out for groups only.
+// - A link cannot be full if each of its flows also crosses a narrower link and these links
+// together
+//   carry no more than it, or if its flows would not fill it at the rate of the fastest flow.
 class LinkShares {
  public:
   explicit LinkShares(Routes& routes) : routes_(routes) {}
@@ -30,10 +31,11 @@ class LinkShares {
   // Lets these seconds pass, at most until the next flow ends. Returns the numbers of the flows
   // that have ended, in the order in which they were added.
   std::vector<int> pass(double seconds);
-  // From now on the link, an index into Routes::links(), carries this. Before any flow crosses it
-  // and without this call, its mean bandwidth.
+  // From now on the link, an index into Routes::links(), carries this; until the first call its
+  // mean bandwidth.
   void set_bandwidth(int link, double Bps);
-  double updates() const { return updates_; }  // of a group's or a link's rate, so far
+  bool is_idle() const { return active_groups_.empty(); }
+  double updates() const { return updates_; }  // steps of working out rates, so far
 
  private:
   struct Flow {
@@ -60,7 +62,7 @@ class LinkShares {
     int flows = 0;
   };
   struct Link {
-    double Bps = 0;
+    double Bps = -1;  // not known yet
     int flows = 0;
     std::vector<Home> homes;
     double homes_Bps = 0;  // what the links that bound its flows carry together
@@ -112,6 +114,7 @@ class LinkShares {
   // A flow of this path begins (1) or has ended (-1).
   void count(int path, int flows);
   void reconsider(Link& link);
+  double flow_Bps(const Path& path) const;  // what windows and FATPIPE links leave to each flow
   int group_of(Path& path);
   void move_to_its_group(int path);
   void activate(int group);
@@ -124,6 +127,8 @@ class LinkShares {
   void share();
   // Works out all rates, as if only links with may_be_full could hold flows back.
   void fill_links();
+  // Fills narrowest_ with links whose waiting flows have the least each, and returns that.
+  double find_narrowest();
   void give_rate(int group, double Bps);
 
   Routes& routes_;
@@ -134,13 +139,13 @@ class LinkShares {
   std::vector<Link> links_;
   std::vector<Rest> rests_;  // by link
   std::vector<Group> groups_;
-  std::vector<Rate> rates_;          // by group
-  std::vector<int> crossed_;         // links of all groups
-  std::vector<int> open_, limited_;  // while rates are worked out: links, groups
+  std::vector<Rate> rates_;                      // by group
+  std::vector<int> crossed_;                     // links of all groups
+  std::vector<int> open_, limited_, narrowest_;  // while rates are worked out: links, groups
   std::map<std::pair<double, std::vector<int>>, int> group_at_;
   std::vector<int> active_groups_;  // that have flows
   std::vector<int> active_links_;   // that have such groups
-  double fastest_Bps_ = 0;          // no flow is faster
+  double fastest_Bps_ = 0;          // no flow is faster, once rates are worked out
   bool changed_ = false;
   std::int64_t added_ = 0;
   double updates_ = 0;

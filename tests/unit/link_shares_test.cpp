@@ -134,7 +134,7 @@ void compare(const Ways& made, std::mt19937& draws, bool bandwidth_changes) {
       const int link = draw(made.links.size());
       const auto numbered =
           std::ranges::find(routes.links(), std::to_string(link), &PlatformLink::name);
-      if (!made.links[index(link)].fatpipe && numbered != routes.links().end()) {
+      if (numbered != routes.links().end()) {
         now.links[index(link)].Bps = 1e6 * (1 + draw(9));
         shares.set_bandwidth(static_cast<int>(numbered - routes.links().begin()),
                              now.links[index(link)].Bps);
@@ -178,6 +178,8 @@ Ways drawn_ways(std::mt19937& draws) {
       links.push_back(down[index(to / 2)]);
     }
     links.push_back(bus[index(to)]);  // the same again where it sends to itself
+    if (draw(6) == 0)
+      links.push_back(links.front());  // twice, or three times
     made.ways.push_back(links);
   }
   return made;
