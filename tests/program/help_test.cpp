@@ -2,6 +2,7 @@
 #include "sim/commands/help.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <sstream>
