@@ -131,10 +131,10 @@ std::string explain_break_even(const Setup& setup, Routes& routes, const Averagi
   const bool against_bsp = scenario.schedule->sparsifiers_only;
   std::string text = fmt::format(
       "\nbreak-even: bandwidths{} at which {} over {} is faster than {}no compressor "
-      "over {} ({}same buckets and overlap)\n",
+      "over {} (same {}buckets and overlap)\n",
       scenario.link_bandwidths.empty() ? "" : " of the links that bandwidth-factor names",
       scenario.compressor->name, setup.traffic.exchange->name, against_bsp ? "bsp with " : "",
-      even.rival.exchange->name, against_bsp ? "" : "same schedule, ");
+      even.rival.exchange->name, against_bsp ? "" : "schedule, ");
   if (even.known && std::ranges::all_of(even.ends, &BreakEven::known)) {
     std::vector<std::string> typical, all;  // of a range: without its ends, and with them
     for (Ranges BreakEven::*which : {&BreakEven::with_overlap, &BreakEven::without_overlap}) {

@@ -29,12 +29,12 @@ TEST(BadFrameworks, AreAnsweredInOneLineWithExitCodeTwo) {
       {{"--first-bucket-bytes", "-1"}, {"first-bucket-bytes = -1", "allowed are"}},
       {{"--first-bucket-bytes", "nan"}, {"first-bucket-bytes", "allowed are"}},
       {{"--bucket-bytes", "all", "--bucket-closes", "after"},
-       {"--bucket-closes", "bucket-bytes = all", "number of bytes"}},
+       {"--bucket-closes", "bucket-bytes = all", "a number for bucket-bytes"}},
       {{"--framework", "horovod-0.1"}, {"horovod-0.1", "before 0.15", "0.15 or later"}},
       {{"--fusion-cycle", "-1"}, {"fusion-cycle = -1", "0 to 10"}},
       {{"--fusion-cycle", "1ms"}, {"fusion-cycle = 1ms", "0 to 10"}},
       {{"--fusion-cycle", "1e-3", "--bucket-bytes", "all"},
-       {"--fusion-cycle", "bucket-bytes = all", "number of bytes"}},
+       {"--fusion-cycle", "bucket-bytes = all", "a number for bucket-bytes"}},
       {{"--fusion-cycle", "1e-3", "--schedule", "asp"},
        {"--fusion-cycle", "schedule asp", "without rounds"}},
       {{"--fusion-cycle", "1e-3", "--schedule", "local-sgd"},
@@ -42,7 +42,7 @@ TEST(BadFrameworks, AreAnsweredInOneLineWithExitCodeTwo) {
       {{"--fusion-cycle", "1e-3", "--bucket-closes", "after"},
        {"--bucket-closes", "fusion-cycle", "fusion-cycle = 0"}},
       {{"--bucket-bytes", "merged", "--first-bucket-bytes", "5"},
-       {"--first-bucket-bytes", "bucket-bytes = merged", "number of bytes"}},
+       {"--first-bucket-bytes", "bucket-bytes = merged", "a number for bucket-bytes"}},
   };
   for (const auto& [arguments, mentions] : all) {
     const TemporaryFolder folder;

@@ -322,7 +322,8 @@ TEST(PlatformWarnings, SayOnceWhatIsIgnored) {
   const auto warnings = warnings_of(full);
   ASSERT_EQ(warnings.size(), warnings_of(plain).size() + 1);
   EXPECT_TRUE(mentioned(warnings,
-                        "ignored: config smpi/privatization, config tracing/filename, disk, "
+                        "ignored, because training does not use it: config smpi/privatization, "
+                        "config tracing/filename, disk, "
                         "host with role = none (2 times), mount, remote_disk, storage_type"));
   const auto figures = [](const std::string& xml) {
     const TemporaryFolder folder;

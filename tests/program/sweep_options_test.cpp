@@ -136,7 +136,7 @@ TEST(Sweep, RefusesAValueThatNoCellUses) {
 
 TEST(Sweep, RefusesABadValueAmongGoodOnes) {
   expect_mentions(error_message({{"workers", "1,0,2"}}), {"--workers", "workers = 0"});
-  expect_mentions(error_message({{"workers", "1,,2"}}), {"--workers", "allowed are"});
+  expect_mentions(error_message({{"workers", "1,,2"}}), {"--workers", "allowed is a value"});
   expect_mentions(error_message({{"schedule", "bsp,bsq"}}), {"'bsq'"});
 }
 

@@ -131,7 +131,7 @@ TEST(Generated, WhatCannotBeIsOneLine) {
   expect_mentions(error_of([] {
                     generated({{"samples", "50"}, {"classes", "11"}});
                   }),
-                  {"classes = 11", "held out, 10"});
+                  {"classes = 11", "up to 10, the number of held-out samples"});
   expect_mentions(error_of([] {
                     generated({{"samples", "100000000"}, {"features", "1000"}});
                   }),

@@ -79,7 +79,7 @@ TEST(ReadModel, RefusesSumsThatNoNetworkHas) {
     return text;
   };
   expect_mentions(error_message(rows(20000, "a,1000000000000,1\n")),
-                  {"net.csv: its layers have 2e+16 parameters: allowed are up to 1e+12 together"});
+                  {"net.csv: its layers have 2e+16 parameters: allowed are up to 1e+12 in total"});
   expect_mentions(error_message(columns + "a,1e15,1\n"), {"net.csv:2: parameters = 1e15"});
   expect_mentions(error_message(rows(3, "a,1,1e24\n")), {"net.csv", "3e+24 forward_flop"});
   expect_mentions(error_message(rows(3, "a,1,1e-320\n")), {"net.csv", "forward_flop", "or more"});
