@@ -67,7 +67,7 @@ TEST(Data, TheScriptSaysWhereImagesAreAndWhichAreThere) {
   int status = 0;
   const std::string looked = output_of(script + " " + folder.path(), status);
   EXPECT_EQ(WEXITSTATUS(status), 1);
-  for (const char* words : {"missing", "another: 1 bytes", "another: its SHA-256 differs"})
+  for (const char* words : {"missing", "different: 1 bytes", "different SHA-256"})
     EXPECT_NE(looked.find(words), std::string::npos) << looked;
   EXPECT_EQ(looked.find("right"), std::string::npos) << looked;
   output_of(script + " " + folder.path("none"), status);
