@@ -22,10 +22,13 @@ bool SharedFlows::move_messages_of(const Setup& setup) {
 }
 
 void SharedFlows::begin(int from, int to, double bytes, std::function<void()> ended) {
-  const auto [route, added] = route_of_.try_emplace((static_cast<std::uint64_t>(from) << 32) |
-                                                    static_cast<std::uint64_t>(to));
-  if (added)
-    route->second = routes_.between(from, to);
+  if (stopped_)
+    return;
+  const std::uint64_t pair =
+      (static_cast<std::uint64_t>(from) << 32) | static_cast<std::uint64_t>(to);
+  auto route = route_of_.find(pair);
+  if (route == route_of_.end())  // only a route that exists is kept
+    route = route_of_.emplace(pair, routes_.between(from, to)).first;
   starts_.push_back({&route->second, bytes, std::move(ended)});
   wake_at(simgrid::s4u::Engine::get_clock());
 }
