@@ -4,7 +4,6 @@
 #include "sim/traffic/followed_plans.h"
 
 #include <algorithm>
-#include <deque>
 #include <functional>
 #include <limits>
 #include <map>
@@ -44,16 +43,17 @@ class Follower {
       }
       if (shares_.updates() > followed::most_updates)
         return std::nullopt;
-      const double flow_s = now_s_ + shares_.next_end_s();
-      const double timer_s = timers_.empty() ? flow_s : timers_.top().at_s;
-      const double next_s = std::min(flow_s, timer_s);
-      if (next_s == std::numeric_limits<double>::infinity())
+      // Seconds, not times: a short flow ends, even if now + its seconds rounds to now.
+      double seconds = shares_.next_end_s();
+      if (!timers_.empty())
+        seconds = std::min(seconds, std::max(0.0, timers_.top().at_s - now_s_));
+      if (seconds == std::numeric_limits<double>::infinity())
         return now_s_;
-      for (const int flow : shares_.pass(next_s - now_s_)) {
-        timers_.push({next_s + flows_[index(flow)].latency_s, true, flows_[index(flow)].mailbox});
+      now_s_ += seconds;
+      for (const int flow : shares_.pass(seconds)) {
+        timers_.push({now_s_ + flows_[index(flow)].latency_s, true, flows_[index(flow)].mailbox});
         injected(flows_[index(flow)].stream);
       }
-      now_s_ = next_s;
       while (!timers_.empty() && timers_.top().at_s <= now_s_ * (1 + followed::rounding)) {
         const Timer timer = timers_.top();
         timers_.pop();
