@@ -37,20 +37,21 @@ void LinkShares::set_bandwidth(int number, double Bps) {
   const double more_Bps = Bps - std::exchange(known_link(number).Bps, Bps);
   if (more_Bps == 0)
     return;
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    const auto home = std::ranges::find(links_[i].homes, number, &Home::link);
-    if (home == links_[i].homes.end() || home->flows == 0)
+  for (const int other : links_[index(number)].home_of) {
+    Link& link = links_[index(other)];
+    if (std::ranges::find(link.homes, number, &Home::link)->flows == 0)
       continue;
-    if (index(number) != i)
-      links_[i].homes_Bps += more_Bps;
-    reconsider(links_[i]);
+    if (number != other)
+      link.homes_Bps += more_Bps;
+    reconsider(link);
   }
   reconsider(links_[index(number)]);
   for (const int path : links_[index(number)].paths) {
     paths_[index(path)].groups.clear();
     move_to_its_group(path);
   }
-  changed_ = true;
+  if (!links_[index(number)].groups.empty())
+    change(links_[index(number)].groups.front());
 }
 
 // The narrowest link of the route, the nearest of those that are; of links as wide as the one in
@@ -89,8 +90,10 @@ int LinkShares::path_of(const Route& route) {
     link.paths.push_back(known->second);
     const int home = home_on(route.links, i);
     auto place = std::ranges::find(link.homes, home, &Home::link);
-    if (place == link.homes.end())
+    if (place == link.homes.end()) {
       place = link.homes.insert(place, {.link = home});
+      links_[index(home)].home_of.push_back(route.links[i]);
+    }
     path.homes.push_back(static_cast<std::size_t>(place - link.homes.begin()));
   }
   paths_.push_back(std::move(path));
@@ -163,27 +166,39 @@ int LinkShares::group_of(Path& path) {
   return known->second;
 }
 
+void LinkShares::dissolve(int number) {
+  Set& set = sets_[index(number)];
+  for (const int group : set.groups) {
+    Rate& rate = rates_[index(group)];
+    rate.carried += rate.Bps * (now_s_ - set.since_s);
+    rate.set = -1;
+    changed_.push_back(group);
+  }
+  set = {};
+  free_sets_.push_back(number);
+}
+
+void LinkShares::change(int group) {
+  if (rates_[index(group)].set >= 0)
+    dissolve(rates_[index(group)].set);
+}
+
 void LinkShares::activate(int group) {
   Group& active = groups_[index(group)];
-  active.place = active_groups_.size();
-  active_groups_.push_back(group);
   for (std::size_t i = 0; i < active.links.size(); ++i) {
     Link& link = links_[index(active.links[i])];
-    if (link.groups.empty()) {
-      link.place = active_links_.size();
-      active_links_.push_back(active.links[i]);
-    }
+    if (!link.groups.empty())
+      change(link.groups.front());
     active.places[i] = link.groups.size();
     link.groups.push_back(group);
   }
+  changed_.push_back(group);
 }
 
 void LinkShares::deactivate(int group) {
   Group& idle = groups_[index(group)];
   idle.ends.clear();
   rates_[index(group)].carried = 0;
-  take_out(active_groups_, idle.place,
-           [&](int other, std::size_t place) { groups_[index(other)].place = place; });
   for (std::size_t i = 0; i < idle.links.size(); ++i) {
     Link& link = links_[index(idle.links[i])];
     const std::size_t place_of_idle = std::exchange(idle.places[i], no_place);
@@ -195,9 +210,6 @@ void LinkShares::deactivate(int group) {
         ++at;
       moved.places[at] = place;
     });
-    if (link.groups.empty())
-      take_out(active_links_, link.place,
-               [&](int other, std::size_t place) { links_[index(other)].place = place; });
   }
 }
 
@@ -209,8 +221,11 @@ void LinkShares::move_to_its_group(int number) {
   const int to = path.group;
   if (to == from)
     return;
+  change(from);
   if (rates_[index(to)].flows == 0)
     activate(to);
+  else
+    change(to);
   updates_ += static_cast<double>(path.flows.size());
   const double more = rates_[index(to)].carried - rates_[index(from)].carried;
   for (const int flow : path.flows) {
@@ -246,6 +261,9 @@ void LinkShares::add(const Route& route, double bytes, int number) {
     path.group = group_of(path);
   if (rates_[index(path.group)].flows++ == 0)
     activate(path.group);
+  else
+    change(path.group);
+  ++moving_;
   int flow = static_cast<int>(flows_.size());
   if (free_.empty()) {
     flows_.emplace_back();
@@ -262,13 +280,13 @@ void LinkShares::add(const Route& route, double bytes, int number) {
   path.flows.push_back(flow);
   push_end(path.group, flow);
   find_next_end(path.group);
-  changed_ = true;
 }
 
 void LinkShares::end(int number) {
   const Flow flow = flows_[index(number)];
   flows_[index(number)].order = -1;
   free_.push_back(number);
+  change(paths_[index(flow.path)].group);
   Path& path = paths_[index(flow.path)];
   take_out(path.flows, flow.place,
            [&](int other, std::size_t place) { flows_[index(other)].place = place; });
@@ -277,7 +295,7 @@ void LinkShares::end(int number) {
   else
     find_next_end(path.group);
   count(flow.path, -1);
-  changed_ = true;
+  --moving_;
 }
 
 void LinkShares::pop_end(Group& group) {

@@ -19,8 +19,10 @@ namespace syncline {
 // - Flows over the same links that can be full form a group. They have one rate, so they end in the
 //   order of what the group has carried by then, and rates are worked out for groups only.
 // - A link cannot be full if each of its flows also crosses a narrower link and these links
-// together
-//   carry no more than it, or if its flows would not fill it at the rate of the fastest flow.
+//   together carry no more than it, or if its flows would not fill it at the rate of the fastest
+//   flow.
+// - Groups that share no link that can be full, directly or through others, have nothing to do with
+//   each other: when a flow begins or ends, rates change in its own set of groups only.
 class LinkShares {
  public:
   explicit LinkShares(Routes& routes) : routes_(routes) {}
@@ -34,7 +36,7 @@ class LinkShares {
   // From now on the link, an index into Routes::links(), carries this; until the first call its
   // mean bandwidth.
   void set_bandwidth(int link, double Bps);
-  bool is_idle() const { return active_groups_.empty(); }
+  bool is_idle() const { return moving_ == 0; }
   double updates() const { return updates_; }  // steps of working out rates, so far
 
  private:
@@ -65,12 +67,13 @@ class LinkShares {
     double Bps = -1;  // not known yet
     int flows = 0;
     std::vector<Home> homes;
-    double homes_Bps = 0;  // what the links that bound its flows carry together
-    int unbounded = 0;     // flows that no other link bounds
+    std::vector<int> home_of;  // links that have this one among their homes
+    double homes_Bps = 0;      // what the links that bound its flows carry together
+    int unbounded = 0;         // flows that no other link bounds
     std::vector<int> paths;
     bool may_be_full = false;
     std::vector<int> groups;  // that have flows
-    std::size_t place = 0;    // among links that have such groups
+    int looked_at = 0;        // the last set of groups that was found through this link
   };
   struct End {
     double end_bytes;
@@ -85,7 +88,6 @@ class LinkShares {
   struct Group {
     std::vector<int> links;           // that may be full, in the order of their numbers
     std::vector<std::size_t> places;  // in Link::groups of each
-    std::size_t place = 0;            // among groups with flows
     std::vector<End> ends;            // a heap; ends of flows that have left stay in it
   };
   // What is read and written whenever a flow begins or ends, by group.
@@ -100,7 +102,21 @@ class LinkShares {
     double next_end = 0;  // end_bytes of the flow that ends next
     double near_end = 0;  // that flow has ended when `carried` reaches this
     int flows = 0;
+    int set = -1;           // -1: its rate is to be worked out
     bool is_known = false;  // while rates are worked out
+  };
+  // Groups that share links that can be full, directly or through others.
+  struct Set {
+    std::vector<int> groups;
+    double since_s = 0;      // since when they have had their rates, and `carried` is of this time
+    double fastest_Bps = 0;  // rate of its fastest flow
+    int number = 0;          // of all sets that there have been
+  };
+  struct SetEnd {
+    double end_s;  // when its next flow ends
+    int set;
+    int number;  // Set::number by then
+    bool operator>(const SetEnd& other) const { return end_s > other.end_s; }
   };
   // Likewise, by link.
   struct Rest {
@@ -118,6 +134,8 @@ class LinkShares {
   int group_of(Path& path);
   void move_to_its_group(int path);
   void activate(int group);
+  void dissolve(int set);  // lets its groups carry bytes until now, and their rates be worked out
+  void change(int group);  // dissolves its set, if it is in one
   void deactivate(int group);
   void push_end(int group, int flow);
   static void pop_end(Group& group);
@@ -125,8 +143,12 @@ class LinkShares {
   void find_next_end(int group);
   void end(int flow);
   void share();
-  // Works out all rates, as if only links with may_be_full could hold flows back.
-  void fill_links();
+  // Works out the rates of a set, as if only links with may_be_full could hold flows back.
+  void make_set(int group);
+  void fill_links(const std::vector<int>& groups);
+  bool is_over(const SetEnd& end) const;  // its set is dissolved
+  // Sets fastest_Bps_ so that no flow is faster, and looks at all links again.
+  void expect_fastest(double Bps);
   // Fills narrowest_ with links whose waiting flows have the least each, and returns that.
   double find_narrowest();
   void give_rate(int group, double Bps);
@@ -141,12 +163,17 @@ class LinkShares {
   std::vector<Group> groups_;
   std::vector<Rate> rates_;                      // by group
   std::vector<int> crossed_;                     // links of all groups
-  std::vector<int> open_, limited_, narrowest_;  // while rates are worked out: links, groups
+  std::vector<int> open_, limited_, narrowest_;  // while rates are worked out: links, groups, links
   std::map<std::pair<double, std::vector<int>>, int> group_at_;
-  std::vector<int> active_groups_;  // that have flows
-  std::vector<int> active_links_;   // that have such groups
-  double fastest_Bps_ = 0;          // no flow is faster, once rates are worked out
-  bool changed_ = false;
+  std::vector<int> changed_;  // groups in no set; some have no flows any more
+  std::vector<Set> sets_;
+  std::vector<int> free_sets_;
+  std::vector<SetEnd> set_ends_;  // a heap; ends of sets that are dissolved stay in it
+  int sets_made_ = 0;
+  int looked_ = 0;          // sets made since all of them were looked at
+  double fastest_Bps_ = 0;  // no flow is faster, once rates are worked out
+  double now_s_ = 0;        // seconds that have passed
+  int moving_ = 0;          // flows
   std::int64_t added_ = 0;
   double updates_ = 0;
 };
