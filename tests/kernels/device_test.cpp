@@ -2,6 +2,7 @@
 // skipped; they never pass there.
 #include "tests/kernels/device.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "kernels/arithmetic/keys.h"
@@ -250,8 +251,12 @@ INSTANTIATE_TEST_SUITE_P(EveryCudaCompressor, Device, testing::ValuesIn(device_n
 
 // Every .cu that registers a compressor has the name of an existing compressor.
 TEST(DeviceRegistry, EveryCudaVersionIsOfACompressor) {
-  for (const std::string& name : Registered<DeviceCompressor>::names())
-    EXPECT_NO_THROW(Registered<Compressor>::find(name)) << name;
+  const std::vector<std::string> of_cuda = Registered<DeviceCompressor>::names();
+  if (of_cuda.empty())
+    GTEST_SKIP() << "built without CUDA";
+  const std::vector<std::string> all = Registered<Compressor>::names();
+  for (const std::string& name : of_cuda)
+    EXPECT_EQ(std::ranges::count(all, name), 1) << name;
 }
 
 }  // namespace

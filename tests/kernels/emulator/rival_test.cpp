@@ -23,25 +23,25 @@ DeviceBaseline sending(std::vector<std::size_t> chosen) {
           .check = expect_largest};
 }
 
-void measure(const DeviceBaseline& rival) {
+double seconds_of(const DeviceBaseline& rival) {
   const std::vector<float> gradient = {0.5f, -3, 2, -0.25f, 2.5f};
-  Registered<DeviceRuntime>::find("cuda").baseline_sampler(rival, gradient, 3)();
+  return Registered<DeviceRuntime>::find("cuda").baseline_sampler(rival, gradient, 3)();
 }
 
 TEST(Rival, MayHaveTheLargestInAnyOrder) {
-  EXPECT_NO_THROW(measure(sending({1, 2, 4})));
-  EXPECT_NO_THROW(measure(sending({4, 1, 2})));
+  EXPECT_GE(seconds_of(sending({1, 2, 4})), 0);
+  EXPECT_GE(seconds_of(sending({4, 1, 2})), 0);
 }
 
 TEST(Rival, IsNotMeasuredWhereItsAnswerIsWrong) {
-  EXPECT_THROW(measure(sending({1, 0, 4})), std::runtime_error);
-  EXPECT_THROW(measure(sending({1, 4, 4})), std::runtime_error);
+  EXPECT_THROW(seconds_of(sending({1, 0, 4})), std::runtime_error);
+  EXPECT_THROW(seconds_of(sending({1, 4, 4})), std::runtime_error);
   DeviceBaseline keeping = sending({1, 2, 4});  // leaves what it sent in the residual
   keeping.run = [run = keeping.run](const DeviceInput& input, const auto&... others) {
     run(input, others...);
     input.residual[2] = input.gradient[2];
   };
-  EXPECT_THROW(measure(keeping), std::runtime_error);
+  EXPECT_THROW(seconds_of(keeping), std::runtime_error);
 }
 
 }  // namespace
