@@ -31,7 +31,10 @@ constexpr double seconds_per_row = 2e-6;
 constexpr double seconds_per_flow = 11e-6;
 constexpr double seconds_per_step = 5.5e-6;  // of a collective whose steps, or pieces, are messages
 constexpr double seconds_per_ring_step = 3.3e-6;  // the same of a ring
-constexpr double seconds_per_push = 12e-6;        // to a server, to or from a node, and back
+// The same where SharedFlows move it: a flow, and a piece in a pipeline.
+constexpr double seconds_per_shared_flow = 7.5e-6;
+constexpr double seconds_per_shared_piece = 2.2e-6;
+constexpr double seconds_per_push = 12e-6;  // to a server, to or from a node, and back
 // The same where SharedFlows move it, and its further cost for each group of flows under way.
 constexpr double seconds_per_shared_push = 6e-6;
 constexpr double seconds_per_pair_beside = 10e-9;
@@ -145,6 +148,19 @@ double seconds_beside(const Setup& setup, const Phase& phase, int rank) {
          (alike ? seconds_per_alike_share_beside : seconds_per_share_beside / std::sqrt(of_a_node));
 }
 
+bool in_stages(const Phase& phase) {
+  return phase.stage.stages > 1 && phase.group_size == 0;
+}
+
+// If no link is shared.
+double seconds_per_message(const Phase& phase, bool one_flow, bool shared_flows) {
+  if (one_flow)
+    return shared_flows ? seconds_per_shared_flow : seconds_per_flow;
+  if (is_ring(phase))
+    return seconds_per_ring_step;
+  return shared_flows && in_stages(phase) ? seconds_per_shared_piece : seconds_per_step;
+}
+
 // The load of one rank when it averages one bucket. Links of servers are full for `busy` of the
 // time.
 Load load_of(const Setup& setup, const Plan& plan, int rank, double busy) {
@@ -161,12 +177,11 @@ Load load_of(const Setup& setup, const Plan& plan, int rank, double busy) {
     for (const Transfer& send : phase->sends)
       flows += on_different_hosts(setup, rank, send.peer) ? passes.transfers : 0;
     load.flows += flows;
-    const bool in_stages = phase->stage.stages > 1 && phase->group_size == 0;
-    const bool one_flow = !in_stages && (phase->steps == 1 || is_one_flow(setup, *phase));
-    const double each_s = one_flow          ? seconds_per_flow
-                          : is_ring(*phase) ? seconds_per_ring_step
-                                            : seconds_per_step;
-    load.flows_s += flows * (each_s + busy * busy * seconds_beside(setup, *phase, rank));
+    const bool one_flow = !in_stages(*phase) && (phase->steps == 1 || is_one_flow(setup, *phase));
+    const bool shared = SharedFlows::move_messages_of(setup);
+    const double each_s = seconds_per_message(*phase, one_flow, shared);
+    const double beside_s = shared ? 0 : busy * busy * seconds_beside(setup, *phase, rank);
+    load.flows_s += flows * (each_s + beside_s);
     load.rows += passes.rows;
     load.plan_actions += static_cast<double>(phase->sends.size() + phase->receives.size()) / 8;
   }

@@ -17,8 +17,10 @@ constexpr double never = std::numeric_limits<double>::infinity();
 }  // namespace
 
 bool SharedFlows::move_messages_of(const Setup& setup) {
-  return setup.traffic.partners != Schedule::Partners::each_other && !setup.traffic.every_step &&
-         setup.scenario.network->latency_after_flow;
+  const std::shared_ptr<const Platform>& platform = setup.traffic.cluster.platform;
+  const bool bandwidths_change = platform != nullptr && platform->bandwidths_change;
+  return setup.scenario.network->latency_after_flow &&
+         (!setup.traffic.every_step || bandwidths_change);
 }
 
 void SharedFlows::begin(int from, int to, double bytes, std::function<void()> ended) {

@@ -20,8 +20,8 @@ namespace syncline {
 
 class SharedFlows {
  public:
-  // Whether these move the messages of a run: between workers and servers, on networks whose
-  // latency comes after the flow, unless SimGrid has to move each (`fidelity = step`).
+  // Whether these move the messages of a run: with `fidelity = flow`, and where profiles change
+  // bandwidths, on networks whose latency comes after the flow.
   static bool move_messages_of(const Setup& setup);
 
   explicit SharedFlows(Routes routes) : routes_(std::move(routes)), shares_(routes_) {}

@@ -6,6 +6,8 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <map>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -18,6 +20,7 @@
 namespace syncline {
 
 struct Barrier;
+struct CollectiveMessage;  // sim/engine/transfers.cpp
 
 // The stream of a worker, or of a server that takes part in collectives.
 struct StreamState {
@@ -40,6 +43,15 @@ struct StreamState {
   };
   std::deque<Local> local_arrivals;  // from ranks on the same host
   Wakeup local_arrival;
+  // Messages from one rank, where SharedFlows moves them: those that this stream has not taken yet,
+  // and how many of these it has asked for.
+  struct Box {
+    std::deque<std::shared_ptr<CollectiveMessage>> messages = {};
+    std::size_t asked = 0;
+  };
+  std::map<std::pair<int, bool>, Box> boxes;  // by sender, and whether it is eager
+  int moving = 0;  // own messages, and messages asked for, whose flows have not ended
+  Wakeup moved;    // none of them moves any more
   std::vector<std::int64_t> sent, received;  // messages of the current phase
   const Phase* current = nullptr;            // the phase under way
   int current_bucket = 0;                    // the bucket of that phase
@@ -78,6 +90,14 @@ struct StreamState {
   // Sends and receives share `i` of `count` of every transfer; returns the time at which the first
   // began to move.
   double transfer(const Phase& phase, int count, int i);
+  // Where SharedFlows moves messages: puts one to a peer; asks for the next one from a peer, and
+  // takes it when wait_for_flows() has returned.
+  std::shared_ptr<CollectiveMessage> put(int peer, std::uint64_t bytes, bool eager);
+  void ask_for(int peer, bool eager);
+  void begin(const std::shared_ptr<CollectiveMessage>& message);
+  void wait_for_flows();
+  std::shared_ptr<CollectiveMessage> take(int peer, bool eager);
+  void arrived(std::int64_t message, double at_s);  // notes a message that this stream has received
   struct Arrivals {
     double posted_s;
     double last_s;
@@ -90,7 +110,8 @@ struct StreamState {
   };
   // Records the pauses after `from_s`, in which none of these messages moved.
   void add_pauses(std::vector<std::pair<double, double>> moved, double from_s);
-  std::vector<sg::CommPtr> put_shares(const Phase& phase, int count, int i, bool eager);
+  void put_local(int to);  // a message to a rank on the same host
+  sg::CommPtr put_comm(int peer, std::uint64_t bytes, bool eager);
   void take_shares(const Phase& phase, bool eager, Arrivals& arrivals);
   // In an eager mailbox, messages set out whether or not the receiver has asked for them; in other
   // mailboxes, when both sides are ready.

@@ -1,4 +1,5 @@
-// Communication streams: how they move the bytes of a phase on SimGrid.
+// Communication streams: how they move the bytes of a phase, by SimGrid's network or by
+// SharedFlows.
 #include <algorithm>
 #include <utility>
 
@@ -19,13 +20,6 @@ sg::Mailbox* mailbox(std::unordered_map<int, sg::Mailbox*>& known, int peer, int
   return box;
 }
 
-// A message of a collective, other than a step of a ring.
-struct CollectiveMessage {
-  double at_s = 0;
-  double latency_s = 0;     // from the end of its flow to its arrival
-  std::int64_t number = 0;  // in the trace
-};
-
 // A step of a ring under way. Both ends hold it, because either may be done with it first.
 struct RingStep {
   double latency_s = 0;  // from injection to arrival
@@ -34,6 +28,81 @@ struct RingStep {
 };
 
 }  // namespace
+
+// A message of a collective, other than a step of a ring that SimGrid moves.
+struct CollectiveMessage {
+  double at_s = 0;
+  double latency_s = 0;     // from the end of its flow to its arrival
+  std::int64_t number = 0;  // in the trace
+  // Where SharedFlows moves it:
+  StreamState* from = nullptr;
+  StreamState* to = nullptr;
+  std::uint64_t bytes = 0;
+  bool is_asked_for = false;
+  std::optional<double> began_s = {}, ended_s = {};  // of its flow
+};
+
+std::shared_ptr<CollectiveMessage> StreamState::put(int peer, std::uint64_t bytes, bool eager) {
+  StreamState& to = run.stages_of(peer).stream(stage);
+  sent.push_back(run.wire.message_sent(rank, peer, bytes));
+  const auto message = std::make_shared<CollectiveMessage>(
+      CollectiveMessage{.at_s = sg::Engine::get_clock(),
+                        .latency_s = run.wire.latency_after_flow_s(rank, peer),
+                        .number = sent.back(),
+                        .from = this,
+                        .to = &to,
+                        .bytes = bytes});
+  ++moving;
+  Box& box = to.boxes[{rank, eager}];
+  box.messages.push_back(message);
+  message->is_asked_for = box.messages.size() <= box.asked;
+  if (eager || message->is_asked_for)
+    begin(message);
+  return message;
+}
+
+void StreamState::ask_for(int peer, bool eager) {
+  Box& box = boxes[{peer, eager}];
+  const std::size_t place = box.asked++;
+  if (place < box.messages.size()) {
+    const std::shared_ptr<CollectiveMessage>& message = box.messages[place];
+    message->is_asked_for = true;
+    if (message->ended_s)
+      return;
+    if (!message->began_s)
+      begin(message);
+  }
+  ++moving;
+}
+
+void StreamState::begin(const std::shared_ptr<CollectiveMessage>& message) {
+  message->began_s = sg::Engine::get_clock();
+  run.wire.flows->begin(
+      message->from->rank, message->to->rank, static_cast<double>(message->bytes), [message] {
+        message->ended_s = sg::Engine::get_clock();
+        for (StreamState* end : {message->from, message->to})
+          if ((end == message->from || message->is_asked_for) && --end->moving == 0)
+            end->moved.wake();
+      });
+}
+
+void StreamState::wait_for_flows() {
+  while (moving > 0)
+    moved.wait();
+}
+
+std::shared_ptr<CollectiveMessage> StreamState::take(int peer, bool eager) {
+  Box& box = boxes[{peer, eager}];
+  std::shared_ptr<CollectiveMessage> message = std::move(box.messages.front());
+  box.messages.pop_front();
+  --box.asked;
+  return message;
+}
+
+void StreamState::arrived(std::int64_t message, double at_s) {
+  run.wire.message_arrived(message, at_s);
+  received.push_back(message);
+}
 
 sg::Mailbox* StreamState::mailbox_to(int peer, bool eager) {
   const bool is_new = eager && !eager_to.contains(peer);
@@ -49,37 +118,56 @@ sg::Mailbox* StreamState::mailbox_from(int peer, bool eager) {
 
 void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
   const double began_s = sg::Engine::get_clock();
+  const int next = phase.sends[0].peer;
   const int previous = phase.receives[0].peer;
   const double latency_s = run.wire.routes.latency_s(previous, rank);
-  const double carried_s = run.setup.scenario.network->latency_after_flow ? 0 : latency_s;
+  double ended_s = 0;
   // All members begin at once, so no message waits for its receiver.
-  sg::Mailbox* next = mailbox_to(phase.sends[0].peer, false);
-  sent.push_back(run.wire.message_sent(rank, phase.sends[0].peer, phase.sends[0].bytes));
-  const sg::CommPtr sending = run.wire.flow(*next, new std::int64_t(sent.back()),
-                                            phase.sends[0].bytes, rank, phase.sends[0].peer);
-  sending->start();
-  const std::unique_ptr<std::int64_t> message(mailbox_from(previous, false)->get<std::int64_t>());
-  run.wire.message_arrived(*message,
-                           sg::Engine::get_clock() + run.wire.latency_after_flow_s(previous, rank));
-  received.push_back(*message);
+  if (run.wire.flows != nullptr) {
+    put(next, phase.sends[0].bytes, false);
+    ask_for(previous, false);
+    wait_for_flows();
+    const std::shared_ptr<CollectiveMessage> message = take(previous, false);
+    ended_s = *message->ended_s;
+    arrived(message->number, ended_s + message->latency_s);
+  } else {
+    sent.push_back(run.wire.message_sent(rank, next, phase.sends[0].bytes));
+    const sg::CommPtr sending = run.wire.flow(
+        *mailbox_to(next, false), new std::int64_t(sent.back()), phase.sends[0].bytes, rank, next);
+    sending->start();
+    const std::unique_ptr<std::int64_t> message(mailbox_from(previous, false)->get<std::int64_t>());
+    ended_s = sg::Engine::get_clock();
+    arrived(*message, ended_s + run.wire.latency_after_flow_s(previous, rank));
+    sending->wait();
+  }
+  const double carried_s = run.setup.scenario.network->latency_after_flow ? 0 : latency_s;
   Barrier::RingFlow& flow = barrier.ring[previous] = {
-      .to = rank,
-      .latency_s = latency_s,
-      .seconds = std::max(0.0, sg::Engine::get_clock() - began_s - carried_s)};
+      .to = rank, .latency_s = latency_s, .seconds = std::max(0.0, ended_s - began_s - carried_s)};
   if (run.setup.traffic.has_channels())
     flow.alone_s =
         static_cast<double>(phase.receives[0].bytes) / run.wire.routes.width_Bps(previous, rank);
-  sending->wait();
 }
 
 void StreamState::as_ring_steps(const Phase& phase) {
   const Transfer& send = phase.sends[0];
-  sg::Mailbox* next = mailbox_to(send.peer, true);
-  sg::Mailbox* previous = mailbox_from(phase.receives[0].peer, true);
+  const int previous_rank = phase.receives[0].peer;
+  const bool by_flows = run.wire.flows != nullptr;
+  sg::Mailbox* next = by_flows ? nullptr : mailbox_to(send.peer, true);
+  sg::Mailbox* previous = by_flows ? nullptr : mailbox_from(previous_rank, true);
   for (int s = 0; s < phase.steps; ++s) {
     if (run.setup.scenario.step_overhead_s > 0)
       sg::this_actor::sleep_for(run.setup.scenario.step_overhead_s);
     const std::uint64_t bytes = share(send.bytes, phase.steps, s);
+    if (by_flows) {
+      put(send.peer, bytes, true);
+      ask_for(previous_rank, true);
+      wait_for_flows();
+      const std::shared_ptr<CollectiveMessage> before = take(previous_rank, true);
+      const double arrives_s = *before->ended_s + before->latency_s;
+      arrived(before->number, arrives_s);
+      sg::this_actor::sleep_until(arrives_s);
+      continue;
+    }
     const auto step = std::make_shared<RingStep>();
     step->latency_s = run.wire.latency_after_flow_s(rank, send.peer);
     step->message = run.wire.message_sent(rank, send.peer, bytes);
@@ -91,8 +179,7 @@ void StreamState::as_ring_steps(const Phase& phase) {
     const RingStep& before = **taken;
     // If the sender has not noted the end of its injection yet, that end is now.
     const double arrives_s = before.injected_s.value_or(sg::Engine::get_clock()) + before.latency_s;
-    run.wire.message_arrived(before.message, arrives_s);
-    received.push_back(before.message);
+    arrived(before.message, arrives_s);
     sg::this_actor::sleep_until(arrives_s);
   }
 }
@@ -120,16 +207,33 @@ double StreamState::as_step(const Phase& phase, int step) {
 
 double StreamState::transfer(const Phase& phase, int count, int i) {
   const bool eager = phase.stage.stages > 1;  // in a pipeline a sender does not wait for others
-  const std::vector<sg::CommPtr> sending = put_shares(phase, count, i, eager);
+  const bool by_flows = run.wire.flows != nullptr;
+  std::vector<sg::CommPtr> comms;
+  std::vector<std::shared_ptr<CollectiveMessage>> messages;
+  for (const Transfer& send : phase.sends)
+    if (!run.wire.joins(rank, send.peer))
+      put_local(send.peer);
+    else if (by_flows)
+      messages.push_back(put(send.peer, share(send.bytes, count, i), eager));
+    else
+      comms.push_back(put_comm(send.peer, share(send.bytes, count, i), eager));
   const double posted_s = sg::Engine::get_clock();
   Arrivals arrivals{.posted_s = posted_s, .last_s = posted_s};
+  if (by_flows) {
+    for (const Transfer& receive : phase.receives)
+      if (run.wire.joins(receive.peer, rank))
+        ask_for(receive.peer, eager);
+    wait_for_flows();
+  }
   take_shares(phase, eager, arrivals);
-  for (const sg::CommPtr& comm : sending) {
+  // A flow starts when both sides are ready, in an eager mailbox at once: the bytes moved from then
+  // on.
+  for (const sg::CommPtr& comm : comms) {
     comm->wait();
-    // A flow starts when both sides are ready, in an eager mailbox at once: the bytes moved from
-    // then on.
     arrivals.moves(comm->get_start_time(), comm->get_finish_time());
   }
+  for (const std::shared_ptr<CollectiveMessage>& message : messages)
+    arrivals.moves(*message->began_s, *message->ended_s);
   if (arrivals.last_s > sg::Engine::get_clock())
     sg::this_actor::sleep_until(arrivals.last_s);
   // A row of waiting covers the time before the first message of the first step.
@@ -151,38 +255,31 @@ void StreamState::add_pauses(std::vector<std::pair<double, double>> moved, doubl
   }
 }
 
-std::vector<sg::CommPtr> StreamState::put_shares(const Phase& phase, int count, int i, bool eager) {
-  std::vector<sg::CommPtr> sending;
-  for (const Transfer& send : phase.sends) {
-    const bool local = !run.wire.joins(rank, send.peer);
-    const std::uint64_t bytes = local ? 0 : share(send.bytes, count, i);
-    sent.push_back(run.wire.message_sent(rank, send.peer, bytes));
-    if (local) {
-      StreamState& peer = run.stages_of(send.peer).stream(stage);
-      peer.local_arrivals.push_back({sg::Engine::get_clock(), sent.back()});
-      peer.local_arrival.wake();
-      continue;
-    }
-    auto* message =
-        new CollectiveMessage{.at_s = sg::Engine::get_clock(),
-                              .latency_s = run.wire.latency_after_flow_s(rank, send.peer),
-                              .number = sent.back()};
-    sending.push_back(
-        run.wire.flow(*mailbox_to(send.peer, eager), message, bytes, rank, send.peer));
-    sending.back()->start();
-  }
-  return sending;
+void StreamState::put_local(int to) {
+  sent.push_back(run.wire.message_sent(rank, to, 0));
+  StreamState& peer = run.stages_of(to).stream(stage);
+  peer.local_arrivals.push_back({sg::Engine::get_clock(), sent.back()});
+  peer.local_arrival.wake();
+}
+
+sg::CommPtr StreamState::put_comm(int peer, std::uint64_t bytes, bool eager) {
+  sent.push_back(run.wire.message_sent(rank, peer, bytes));
+  auto* message = new CollectiveMessage{.at_s = sg::Engine::get_clock(),
+                                        .latency_s = run.wire.latency_after_flow_s(rank, peer),
+                                        .number = sent.back()};
+  const sg::CommPtr comm = run.wire.flow(*mailbox_to(peer, eager), message, bytes, rank, peer);
+  comm->start();
+  return comm;
 }
 
 void StreamState::take_shares(const Phase& phase, bool eager, Arrivals& arrivals) {
   const auto arrives = [&](std::int64_t message, double sent_s, double at_s) {
     arrivals.moves(std::max(arrivals.posted_s, sent_s), at_s);
     arrivals.last_s = std::max(arrivals.last_s, at_s);
-    run.wire.message_arrived(message, at_s);
-    received.push_back(message);
+    arrived(message, at_s);
   };
   // A message arrives at the end of its flow + latency, whenever the receiver looks for it.
-  const auto take = [&](CollectiveMessage* taken, double flow_ended_s) {
+  const auto take_comm = [&](CollectiveMessage* taken, double flow_ended_s) {
     const std::unique_ptr<CollectiveMessage> message(taken);
     arrives(message->number, message->at_s, flow_ended_s + message->latency_s);
   };
@@ -197,10 +294,15 @@ void StreamState::take_shares(const Phase& phase, bool eager, Arrivals& arrivals
       local_arrivals.pop_front();
       continue;
     }
+    if (run.wire.flows != nullptr) {
+      const std::shared_ptr<CollectiveMessage> message = take(receive.peer, eager);
+      arrives(message->number, message->at_s, *message->ended_s + message->latency_s);
+      continue;
+    }
     sg::Mailbox* box = mailbox_from(receive.peer, eager);
     if (phase.receives.size() == 1 && !eager) {  // saves one context switch
       CollectiveMessage* message = box->get<CollectiveMessage>();
-      take(message, sg::Engine::get_clock());
+      take_comm(message, sg::Engine::get_clock());
       continue;
     }
     receiving.emplace_back(nullptr, nullptr);
@@ -208,7 +310,7 @@ void StreamState::take_shares(const Phase& phase, bool eager, Arrivals& arrivals
   }
   for (const auto& [comm, taken] : receiving) {
     comm->wait();
-    take(taken, comm->get_finish_time());
+    take_comm(taken, comm->get_finish_time());
   }
 }
 

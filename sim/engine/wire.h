@@ -38,7 +38,7 @@ struct Wire {
 
   Run& run;
   Routes routes;
-  // Moves messages outside collectives; null: SimGrid's network moves them.
+  // Moves all messages; null: SimGrid's network moves them.
   std::unique_ptr<SharedFlows> flows;
   std::unordered_map<std::uint64_t, double> bytes_between;  // by from * ranks + to
   double bytes = 0;                                         // sent by all ranks over the network

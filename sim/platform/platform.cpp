@@ -299,6 +299,7 @@ std::shared_ptr<Platform> platform_of(const Scenario& scenario, const Profiles& 
                                  ? scenario.latency_factor.value_or(1)
                                  : factor("network/latency-factor");
   platform->latencies_change = !profiles.latencies.empty();
+  platform->bandwidths_change = !profiles.bandwidths.empty();
   platform->have_windows = !profiles.windows.empty();
   const auto loaded =
       std::make_shared<Loaded>(Loaded{.hosts = std::move(hosts),

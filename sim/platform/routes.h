@@ -41,6 +41,7 @@ struct Platform {
   std::function<double(int link)> link_latency_s;  // now, without the network model's factor
   double latency_factor = 1;                       // for every route
   bool latencies_change = false;                   // by profiles
+  bool bandwidths_change = false;                  // likewise
   bool have_windows = false;
 };
 

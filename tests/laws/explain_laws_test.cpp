@@ -39,8 +39,7 @@ std::string profile_file(const std::string& rows) {
 
 // 1e8 B/s for 3 s, then 3e8 B/s for 1 s, repeating: 6e8 bytes in 4 s. A ring of two sends 1e8 bytes
 // each way in an iteration whose computation takes 1e-8 s, so the link is full all the time,
-// whatever its bandwidth at the end. Once, it was "133 % full" or below its bound. (The bandwidth
-// changes between messages: SimGrid lets no flow go faster than its links allowed when it began.)
+// whatever its bandwidth at the end. Once, it was "133 % full" or below its bound.
 TEST(Law25, ALinkIsAsFullAsItsProfileLetsItBe) {
   const std::string profile = profile_file("PERIODICITY 4\n0 1e8\n3 3e8\n");
   for (const char* iterations : {"6", "9", "10", "36"}) {
@@ -91,6 +90,27 @@ TEST(Law25, AProfileBeginsLateAndEnds) {
   EXPECT_NEAR(run.trace.end_s, 2 + 1 + 4e8 / 2e8, 1e-3);
   EXPECT_NEAR(run.figures.busiest_links.front().utilisation, 1, 1e-3);
   EXPECT_NEAR(run.figures.bound_link_s, 0.5, 1e-3);
+}
+
+// SimGrid 3.32 would go on to limit each flow by the 1 MB/s with which it began: 100 s.
+TEST(Law25, ARisingBandwidthIsUsedAtOnce) {
+  const auto rising = [] {
+    return "bandwidth=\"1e6Bps\" latency=\"0\" bandwidth_file=\"" +
+           profile_file("0 1e6\n0.01 1e9\n") + "\"";
+  };
+  for (const auto& [exchange, fidelity] :
+       {std::pair("ring", "flow"), {"ring", "step"}, {"halving-doubling", "flow"}})
+    for (const std::string& back : {rising(), std::string("bandwidth=\"1e9Bps\" latency=\"0\"")}) {
+      const Simulated run = simulated({{"platform", two_hosts(rising(), back)},
+                                       {"model", model_of({25'000'000})},
+                                       {"bucket-bytes", "all"},
+                                       {"throughput", "1e9"},
+                                       {"exchange", exchange},
+                                       {"fidelity", fidelity},
+                                       {"warmup", "0"},
+                                       {"iterations", "1"}});
+      EXPECT_NEAR(run.trace.end_s, 0.01 + (1e8 - 0.01 * 1e6) / 1e9, 1e-6) << exchange;
+    }
 }
 
 // Four hosts, each of which sends 2 · 3/4 of 1e8 bytes to the next: 1.5 s on a core that limits

@@ -1,9 +1,10 @@
-// Law 39: messages to servers take the seconds that they take on SimGrid's network. With `fidelity
-// = step` SimGrid moves them; with `flow` LinkShares works their rates out.
+// Law 39: messages take the seconds that they take on SimGrid's network. With `fidelity = step`
+// SimGrid moves them; with `flow` LinkShares works their rates out.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,14 @@
 
 namespace syncline {
 namespace {
+
+// By verb: the seconds of all its rows.
+std::map<Verb, double> seconds_by_verb(const Trace& trace) {
+  std::map<Verb, double> seconds;
+  for (const Row& row : trace.rows)
+    seconds[row.verb] += row.end_s - row.start_s;
+  return seconds;
+}
 
 // Compares the two, unless `flow` fuses partitions.
 void compare(Options options, int& compared) {
@@ -27,6 +36,9 @@ void compare(Options options, int& compared) {
   EXPECT_NEAR(flows.figures.throughput_samples_per_s / steps.figures.throughput_samples_per_s, 1,
               1e-6);
   EXPECT_NEAR(flows.figures.staleness_mean, steps.figures.staleness_mean, 1e-9);
+  const std::map<Verb, double> in_steps = seconds_by_verb(steps.trace);
+  for (const auto& [verb, seconds] : seconds_by_verb(flows.trace))
+    EXPECT_NEAR(seconds, in_steps.at(verb), 1e-5 * (seconds + steps.trace.end_s)) << name_of(verb);
   ASSERT_EQ(flows.trace.links.size(), steps.trace.links.size());
   for (std::size_t i = 0; i < flows.trace.links.size(); ++i) {
     EXPECT_EQ(flows.trace.links[i].name, steps.trace.links[i].name);
@@ -58,6 +70,37 @@ TEST(Law39, SharedFlowsAreThoseOfSimGridOnDrawnPlatforms) {
             compared);
   }
   EXPECT_GE(compared, last / 6);
+}
+
+TEST(Law39, CollectivesAreThoseOfSimGridOnDrawnPlatforms) {
+  const char* cells = std::getenv("SYNCLINE_CELLS");  // how many
+  const int last = cells == nullptr ? 40 : std::atoi(cells);
+  int compared = 0;
+  for (int cell = 0; cell < last; ++cell) {
+    Draws draws(static_cast<std::uint64_t>(cell) + 3990);
+    const AwkwardPlatform platform = awkward_platform(draws, true);
+    if (platform.workers < 2 || text_of(platform.path).find("bandwidth_file") != std::string::npos)
+      continue;
+    const std::string compressor = draws.of<std::string>({"none", "none", "topk", "qsgd"});
+    const std::string exchange = draws.of(exchanges_for(compressor));
+    SCOPED_TRACE(std::to_string(cell) + " " + compressor + " " + exchange + " " + platform.path);
+    Options options{{"platform", platform.path},
+                    {"model", model_of({400'000, 70'001, 1'000'000, 3})},
+                    {"exchange", exchange},
+                    {"compressor", compressor},
+                    {"bucket-bytes", draws.of<std::string>({"all", "1e6", "0"})},
+                    {"step-overhead", draws.of<std::string>({"0", "1e-5"})},
+                    {"overlap", draws.of<std::string>({"on", "off"})},
+                    {"jitter", draws.of<std::string>({"0", "0.1"})},
+                    {"iterations", "4"},
+                    {"repeats", "1"}};
+    if (compressor == "none" && draws.one_in(3))
+      options.insert({{"schedule", "local-sgd"}, {"local-steps", "2"}});
+    if (exchange == "ps")
+      options["partition-bytes"] = draws.of<std::string>({"4e6", "1e6"});
+    compare(options, compared);
+  }
+  EXPECT_GE(compared, last / 4);
 }
 
 TEST(Law39, SharedFlowsOfManyWorkersPerNodeTakeTheSameTime) {
