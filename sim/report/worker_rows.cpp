@@ -112,7 +112,10 @@ class ComputeStream {
       const Interval one{std::max(start_s, time.from_s), std::min(end_s, time.to_s), time.part};
       if (one.end_s <= one.start_s)
         continue;
-      all.push_back(one);
+      if (!all.empty() && all.back().end_s == one.start_s && all.back().part == one.part)
+        all.back().end_s = one.end_s;
+      else
+        all.push_back(one);
       seconds += one.part * (one.end_s - one.start_s);
     }
     return seconds;
