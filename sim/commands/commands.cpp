@@ -40,6 +40,27 @@ const std::vector<Command>& commands() {
              "The reason is kept in expected.csv", "--bless --because 'a new network model'"}},
        .also = {"json", "jobs", "limit-memory", "limit-seconds"},
        .run = check_command},
+      {.name = "collective",
+       .arguments = "[options]",
+       .sentence = "time and bus bandwidth of an all-reduce by size",
+       .more =
+           "A table as all_reduce_perf of nccl-tests prints it, with a block for each exchange, "
+           "by closed form or, with fidelity = step or flow, simulated",
+       .example = "--platform dgx:nodes=2 --exchange ring,tree",
+       .flags = {{"sizes", "LIST", "bytes, such as 8,1M,16M; 8,...,1G is every doubling [8,...,1G]",
+                  "K, M and G are 1024 and its powers, as in nccl-tests; kB, MiB and the like are "
+                  "allowed too",
+                  "--sizes 1M,...,1G"},
+                 {"measured", "LOG", "also compare with this output of all_reduce_perf",
+                  "Its in-place times are compared, row by row; what mpirun or srun put before "
+                  "each line is skipped",
+                  "--measured all_reduce_perf.log"},
+                 {"svg", "FILE", "also draw bus bandwidth by size", "Measured ones are dots",
+                  "--svg busbw.svg"},
+                 {"csv", "FILE", "also write a row for each size and exchange",
+                  "Times are in seconds, bandwidths in bytes/s", "--csv busbw.csv"}},
+       .also = {"json", "jobs", "limit-memory", "limit-seconds"},
+       .run = collective_command},
       {.name = "explain",
        .arguments = "[FILE.cfg] [options]",
        .sentence = "what would be simulated, and bounds",
@@ -199,7 +220,7 @@ CommandLine command_line(const std::string& command, const std::vector<std::stri
   CommandLine line = parse_command_line(arguments, flags);
   line.written = "syncline " + command;
   for (const std::string& argument : arguments)
-    line.written += " " + in_shell(argument);
+    line.written.append(" ").append(in_shell(argument));
   return line;
 }
 

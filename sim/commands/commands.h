@@ -44,6 +44,7 @@ int help_command(const std::vector<std::string>& arguments);
 int run_command(const std::vector<std::string>& arguments);
 int list_command(const std::vector<std::string>& arguments);
 int explain_command(const std::vector<std::string>& arguments);
+int collective_command(const std::vector<std::string>& arguments);
 int check_command(const std::vector<std::string>& arguments);
 int validate_command(const std::vector<std::string>& arguments);
 int report_command(const std::vector<std::string>& arguments);

@@ -312,7 +312,7 @@ void print_help() {
       "  syncline run experiments/quickstart.cfg --jobs 2 --out results\n\n"
       "Commands");
   for (const Command& command : commands())
-    std::printf("  %-9s %-21s %s\n", command.name.c_str(), command.arguments.c_str(),
+    std::printf("  %-10s %-21s %s\n", command.name.c_str(), command.arguments.c_str(),
                 command.sentence.c_str());
   std::puts(
       "\nOptions, also as `key = value` lines of a FILE.cfg (a flag wins over the file). A value "

@@ -127,7 +127,7 @@ std::string as_written(const std::string& key, const Given& option) {
 }
 
 // `one_of_many`: other sections may use what has no meaning in this one.
-void add_section(const Section& section, bool one_of_many, Expansion& all) {
+void add_section(const Section& section, bool one_of_many, bool needs_model, Expansion& all) {
   const GivenOptions& given = section.options;
   const bool choices_swept = std::ranges::any_of(given, [&](const auto& option) {
     return find_option(option.first)->selects && has_list(section, option.first);
@@ -136,7 +136,7 @@ void add_section(const Section& section, bool one_of_many, Expansion& all) {
   bool any = false;
   for (GivenOptions product : multiplied_out(given)) {
     std::vector<Conflict> found;
-    Scenario scenario = resolve(product, found);
+    Scenario scenario = resolve(product, found, needs_model);
     bool possible = true;
     for (const Conflict& conflict : found) {
       if (ignored_because_of_flag(given, conflict)) {
@@ -173,13 +173,13 @@ void add_section(const Section& section, bool one_of_many, Expansion& all) {
 
 }  // namespace
 
-Sweep expand(const std::vector<Section>& sections) {
+Sweep expand(const std::vector<Section>& sections, bool needs_model) {
   check_number_of_cells(sections);
   Expansion all;
   all.sweep.swept = swept_in(sections);
   for (const Section& section : sections)
     try {
-      add_section(section, sections.size() > 1, all);
+      add_section(section, sections.size() > 1, needs_model, all);
     } catch (const std::invalid_argument& error) {
       // Adds the section to the message, unless the message names a line or a flag.
       const std::string why = error.what();

@@ -21,8 +21,9 @@ struct Sweep {
   std::vector<std::string> left_out;
 };
 
-// Throws std::invalid_argument of one line, also if there would be more than most_cells cells.
-Sweep expand(const std::vector<Section>& sections);
+// Throws std::invalid_argument of one line, also if there would be more than most_cells cells. A
+// collective alone needs no model.
+Sweep expand(const std::vector<Section>& sections, bool needs_model = true);
 Sweep expand(const GivenOptions& given);
 
 }  // namespace syncline

@@ -24,9 +24,6 @@ namespace syncline {
 namespace {
 
 const std::string cheapest_exchange = "auto";
-// `exchange = auto` takes the cheapest of these. Each adds messages on the way, without servers.
-const std::vector<std::string> candidate_exchanges{"ring", "tree", "halving-doubling",
-                                                   "hierarchical"};
 // The dense rival of compression, unless the user's exchange adds dense gradients.
 const std::string dense_exchange = "ring";
 const std::string default_for_messages = "allgather";  // for messages that cannot be added
@@ -114,9 +111,10 @@ std::string platform_of(const GivenOptions& given) {
   return file_of(given, "platform", "platform", "platforms", ".xml");
 }
 
-void find_files(const GivenOptions& given, Scenario& scenario) {
+void find_files(const GivenOptions& given, Scenario& scenario, bool needs_model) {
   for (const std::string needed : {"platform", "model"})
-    if (!given.contains(needed) && (needed == "platform" || !given.contains("learn")))
+    if (!given.contains(needed) &&
+        (needed == "platform" || (needs_model && !given.contains("learn"))))
       throw std::invalid_argument(needed + " is not given: say --" + needed +
                                   " NAME (see `syncline list`)");
   scenario.platform = platform_of(given);
@@ -231,7 +229,7 @@ void find_exchange(const GivenOptions& given, Scenario& scenario) {
     name = carried ? schedule.exchange : default_for_messages;
   }
   if (name == cheapest_exchange) {
-    for (const std::string& candidate : candidate_exchanges)
+    for (const std::string& candidate : candidate_exchanges())
       scenario.candidates.push_back({.exchange = &Registered<Exchange>::find(candidate)});
     scenario.exchange = scenario.candidates.front().exchange;
   } else {
@@ -281,7 +279,12 @@ void keep_settings(const GivenOptions& by_user, Scenario& scenario) {
 
 }  // namespace
 
-Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts) {
+const std::vector<std::string>& candidate_exchanges() {
+  static const std::vector<std::string> all{"ring", "tree", "halving-doubling", "hierarchical"};
+  return all;
+}
+
+Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts, bool needs_model) {
   Scenario scenario;
   require_known(given);
   for (const Option& option : scenario_options())
@@ -290,7 +293,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts) {
       set(option, found == given.end() ? option.fallback : found->second.value, given, scenario);
     }
   take_framework(given, scenario);
-  find_files(given, scenario);
+  find_files(given, scenario, needs_model);
   find_schedule(given, scenario);
   at(given, "learn", [&] { find_problem(given, scenario); });
   at(given, "compressor", [&] {

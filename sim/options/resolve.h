@@ -21,12 +21,18 @@ struct Conflict {
 };
 
 // All three throw std::invalid_argument that says where the value was given and what is allowed.
-// The second returns conflicts instead of throwing them, so that a sweep can leave cells out.
+// The second returns conflicts instead of throwing them, so that a sweep can leave cells out. A
+// collective alone needs no model.
 Scenario resolve(const GivenOptions& given);
-Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts);
+Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts,
+                 bool needs_model = true);
 [[noreturn]] void refuse(const GivenOptions& given, const Conflict& conflict);
 // The text of the error that refuse() throws.
 std::string refusal(const GivenOptions& given, const Conflict& conflict);
+
+// The exchanges from which `exchange = auto` takes the cheapest: each adds dense gradients on the
+// way, without servers.
+const std::vector<std::string>& candidate_exchanges();
 
 // Names of the registered things for which `fits` holds, in the form of error messages.
 template <class T, class Fits>

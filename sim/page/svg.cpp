@@ -66,9 +66,14 @@ void draw_axes(Canvas& canvas, const Chart& chart, const Ruler& x, const Ruler& 
     canvas.text(60, y.at(tick) + 4, tick_text(tick, chart.y.unit == "%" ? "%" : ""), "end", grey);
   }
   const bool few = chart.kind == Chart::Kind::lines && xs.size() <= 12;
+  double free_from = 0;  // labels leave out what would overlap
   for (const double tick : few ? xs : ticks_of(x.least, x.most, x.scale)) {
     canvas.line(x.at(tick), 344, x.at(tick), 349, grey);
-    canvas.text(x.at(tick), 364, tick_text(tick, ""), "middle", grey);
+    const std::string label = tick_text(tick, "");
+    if (x.at(tick) - width_of(label) / 2 < free_from)
+      continue;
+    canvas.text(x.at(tick), 364, label, "middle", grey);
+    free_from = x.at(tick) + width_of(label) / 2;
   }
   const auto with_scale = [](const Axis& axis) {
     return axis.title + (axis.scale == Scale::linear ? ", linear scale" : ", log scale");
@@ -120,9 +125,10 @@ std::optional<End> draw_line(Canvas& canvas, const Chart& chart, const Series& s
       if (marked)
         marker(canvas, series.colour, end.x, end.y, end.colour);
     }
-  canvas.body += fmt::format(R"(<path d="{}" fill="none" stroke="{}" stroke-width="{}"{}/>)"
-                             "\n",
-                             path, end.colour, bound ? "1.4" : "2", dashed(dash));
+  if (!series.is_dots)
+    canvas.body += fmt::format(R"(<path d="{}" fill="none" stroke="{}" stroke-width="{}"{}/>)"
+                               "\n",
+                               path, end.colour, bound ? "1.4" : "2", dashed(dash));
   return path.empty() ? std::nullopt : std::optional(end);
 }
 

@@ -284,10 +284,11 @@ std::string exchange_taken(const Setup& setup) {
   return words;
 }
 
-Setup prepare(const Scenario& given, const PlatformFile& platform) {
+namespace {
+
+Setup prepare_with(const Scenario& given, const PlatformFile& platform,
+                   std::shared_ptr<const Lesson> lesson, Model model) {
   Scenario scenario = given;
-  std::shared_ptr<const Lesson> lesson = lesson_of(scenario);
-  Model model = trained_model(scenario, lesson.get());
   set_recomputed(scenario, model);
   std::vector<Bucket> whole = fused(model, scenario, {.kind = Fusion::Kind::all});
   if (!platform.refusal.empty())
@@ -363,6 +364,17 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
           .memory = std::move(memory),
           .price = std::move(price.source),
           .adding = adding};
+}
+
+}  // namespace
+
+Setup prepare(const Scenario& scenario, const PlatformFile& platform) {
+  const std::shared_ptr<const Lesson> lesson = lesson_of(scenario);
+  return prepare_with(scenario, platform, lesson, trained_model(scenario, lesson.get()));
+}
+
+Setup prepare(const Scenario& scenario, const PlatformFile& platform, Model model) {
+  return prepare_with(scenario, platform, nullptr, std::move(model));
 }
 
 }  // namespace syncline

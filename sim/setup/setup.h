@@ -90,6 +90,8 @@ struct Setup {
 // (sim/platform/platform.h). Throws std::runtime_error or std::invalid_argument for errors that a
 // user can correct, also if the cost tables lack something, before anything is simulated.
 Setup prepare(const Scenario& scenario, const PlatformFile& platform);
+// The same with this model instead of the scenario's, and without learning.
+Setup prepare(const Scenario& scenario, const PlatformFile& platform, Model model);
 
 // The choices made for the user about the exchange, in words: channels, and the cheapest of several
 // exchanges. Empty: there was no choice.

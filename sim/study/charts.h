@@ -31,6 +31,7 @@ struct Series {
   std::vector<double> y;
   std::vector<std::string> notes;    // of points: details for a reader
   std::vector<SeedBand> bands = {};  // around y, for lines of pooled cells; else none
+  bool is_dots = false;              // marks without a line, in files of figures
 };
 
 struct Chart {

@@ -55,6 +55,8 @@ std::optional<std::pair<std::string, std::string>> without_route(const std::stri
   return std::nullopt;
 }
 
+}  // namespace
+
 void test_simgrid() {
   std::string wrong;
   try {
@@ -65,8 +67,6 @@ void test_simgrid() {
   if (!wrong.empty())
     throw std::runtime_error(wrong);
 }
-
-}  // namespace
 
 void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits& limits,
                   const std::function<void(std::size_t, CellResult)>& ended) {

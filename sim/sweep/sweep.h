@@ -20,10 +20,12 @@ struct CellResult {
   std::string error;  // one line, if there is no result
 };
 
+// Throws std::runtime_error, one line, if SimGrid fails its self-test (sim/engine/self_test.h).
+void test_simgrid();
+
 // Simulates all cells, `at_once` at a time and the longest first (sim/sweep/longest_first.h), and
-// shows its progress. Calls `ended` with each result or error as soon as it is there. Throws if
-// SimGrid fails its self-test (sim/engine/self_test.h), which comes first; if a file cannot be
-// written; and Interrupted.
+// shows its progress. Calls `ended` with each result or error as soon as it is there. Calls
+// test_simgrid() first. Throws also if a file cannot be written, and Interrupted.
 void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits& limits,
                   const std::function<void(std::size_t, CellResult)>& ended);
 

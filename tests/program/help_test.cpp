@@ -229,7 +229,8 @@ TEST(Help, GivesTheNearestWordsOfAnUnknownOne) {
   expect_mentions(error({"help", "a", "b"}), {"one word"});
   expect_mentions(error({"run", "--workes", "2"}),
                   {"unknown option 'workes': nearest are workers"});
-  expect_mentions(error({"run", "--svg", "figures"}), {"--svg is an option of report, not of run"});
+  expect_mentions(error({"run", "--svg", "figures"}),
+                  {"--svg is an option of collective, report, not of run"});
   // Once, the command line was quoted for the shell with a regular expression that needs deep
   // recursion.
   expect_mentions(error({"run", "--workers", std::string(100'000, '1')}), {"workers"});
