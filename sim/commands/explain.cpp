@@ -304,16 +304,13 @@ std::string explain(const Scenario& scenario, bool json) {
   if (const std::string taken = scenario.framework.described(); !taken.empty())
     text += "  defaults of " + taken + "\n";
 
-  const auto so_many = [](std::size_t count, const char* one) {
-    return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-  };
-  text += fmt::format("\ncluster\n  {} on {} (", so_many(index(topology.workers()), "worker"),
-                      so_many(topology.nodes.size(), "node"));
+  text += fmt::format("\ncluster\n  {} on {} (", counted(index(topology.workers()), "worker"),
+                      counted(topology.nodes.size(), "node"));
   for (std::size_t i = 0; i < std::min<std::size_t>(topology.nodes.size(), 8); ++i)
     text += fmt::format("{}{}", i == 0 ? "" : " ", topology.nodes[i].size());
   text += topology.nodes.size() > 8 ? " ...)\n" : ")\n";
   if (scenario.exchange->uses_servers)
-    text += fmt::format("  {}, {}\n", so_many(index(topology.servers), "server"),
+    text += fmt::format("  {}, {}\n", counted(index(topology.servers), "server"),
                         scenario.servers == 0   ? "one on each node"
                         : topology.servers == 1 ? "on a host of its own"
                                                 : "on hosts of their own");
