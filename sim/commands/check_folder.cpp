@@ -10,7 +10,7 @@
 #include "kernels/registry.h"
 #include "sim/commands/files.h"
 #include "sim/options/expand.h"
-#include "sim/study/study.h"
+#include "sim/study/names.h"
 
 namespace syncline {
 namespace {

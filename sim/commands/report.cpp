@@ -20,10 +20,10 @@
 #include "sim/page/svg.h"
 #include "sim/page/tables.h"
 #include "sim/report/result_json.h"
+#include "sim/study/comparison.h"
 #include "sim/study/missing.h"
 #include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
-#include "sim/study/study.h"
 #include "sim/sweep/inputs.h"
 #include "sim/sweep/out_folder.h"
 #include "sim/sweep/sweep.h"
@@ -248,7 +248,8 @@ int report_command(const std::vector<std::string>& arguments) {
     std::fputs(figures.c_str(), stdout);
     for (const std::string& note : pool.notes)
       std::puts(note.c_str());
-    for (const std::string& sentence : rank(pool.results, findings.without).sentences)
+    for (const std::string& sentence :
+         rank(comparison_of(pool.results), findings.without).sentences)
       std::puts(sentence.c_str());
     std::fputs(where.c_str(), stdout);
   }

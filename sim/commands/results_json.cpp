@@ -41,7 +41,7 @@ Json results_json(const std::vector<Result>& results, const std::vector<std::str
   Json cells = Json::array(), fastest = Json::array(), pooled = Json::array();
   for (std::size_t i = 0; i < results.size(); ++i)
     cells.push_back({{"cell", names[i]}, {"result", to_json(results[i])}});
-  const Ranking of_pool = rank(pool.results, without);
+  const Ranking of_pool = rank(comparison_of(pool.results), without);
   const auto places = places_of(pool.results, results);
   for (const RankedCell& cell : of_pool.cells) {
     std::vector<std::string> its_names;

@@ -10,7 +10,7 @@
 #include "sim/options/expand.h"
 #include "sim/options/resolve.h"
 #include "sim/options/user_input.h"
-#include "sim/study/study.h"
+#include "sim/study/names.h"
 
 namespace syncline {
 namespace {

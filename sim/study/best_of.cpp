@@ -10,9 +10,9 @@
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
 #include "sim/report/report.h"
+#include "sim/study/comparison.h"
 #include "sim/study/lists.h"
 #include "sim/study/pooled.h"
-#include "sim/study/study.h"
 
 namespace syncline {
 namespace {

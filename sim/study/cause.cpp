@@ -266,8 +266,7 @@ bool is_of_learning(const std::string& figure) {
 
 std::optional<double> noted_number(const Notes& notes, const std::string& name) {
   const auto found = notes.find(name);
-  const auto number = found == notes.end() ? std::nullopt : number_in(found->second);
-  return number && std::isfinite(*number) ? number : std::nullopt;
+  return found == notes.end() ? std::nullopt : finite_number_in(found->second);
 }
 
 Notes notes_of(const Result& result, const Notes& inputs) {

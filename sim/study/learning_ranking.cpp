@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <iterator>
 #include <map>
 
 #include "sim/report/learning.h"
@@ -9,7 +8,6 @@
 #include "sim/report/runs.h"
 #include "sim/study/pooled.h"
 #include "sim/study/ranking_sentences.h"
-#include "sim/study/study.h"
 #include "sim/window.h"
 
 namespace syncline {
@@ -176,13 +174,6 @@ std::map<std::size_t, std::size_t> level_with_first(const Results& results,
   return others;
 }
 
-std::string setting_said(const CompetingCells& contest) {
-  Words words;
-  for (const auto& [option, value] : contest.setting)
-    words.push_back(said(option, value));
-  return and_listed(words);
-}
-
 // Says which choice was first in how many of several contests.
 std::string who_was_first(const Results& results, const std::vector<CompetingCells>& contests) {
   Words first;
@@ -193,7 +184,7 @@ std::string who_was_first(const Results& results, const std::vector<CompetingCel
     if (!outcome.order.empty() && (outcome.target.empty() || outcome.reached > 0))
       first.push_back(choices_shown(outcome.winners()));
   }
-  Words parts = with_others(counted(first));
+  Words parts = with_others(times_each(first));
   std::size_t seeds = 1;
   for (const Result& result : results)
     seeds = std::max(seeds, seeds_of(result));
@@ -216,22 +207,14 @@ std::string learned_sentence(const Results& results, const Ranking& ranking) {
   const CompetingCells& largest = *std::ranges::max_element(contests, {}, &CompetingCells::workers);
   const bool by_workers = largest.setting.size() == 1 && largest.setting[0].first == "workers";
   if (contests.size() == 1 || by_workers)
-    return (by_workers ? "at " + setting_said(largest) + " " : "") +
+    return (by_workers ? "at " + settings_shown(largest) + " " : "") +
            sentence_of(results, outcome_of(results, largest));
   return who_was_first(results, contests);
 }
 
 }  // namespace
 
-Ranking with_learning(const Results& results, RankPlaces by_throughput) {
-  const std::vector<std::size_t> all = all_places(results);
-  std::vector<std::size_t> kept = all;
-  std::erase_if(kept, [&](std::size_t i) { return results[i].diverged(); });
-  const std::size_t lost = all.size() - kept.size();
-  Ranking ranking = by_throughput(results, kept);
-  if (lost > 0)
-    std::ranges::copy_if(by_throughput(results, all).cells, std::back_inserter(ranking.cells),
-                         [&](const RankedCell& cell) { return results[cell.result].diverged(); });
+void add_learning(const Results& results, Ranking& ranking) {
   const bool targets = std::ranges::any_of(
       results, [](const Result& result) { return target_in(result).has_value(); });
   if (targets) {
@@ -244,19 +227,18 @@ Ranking with_learning(const Results& results, RankPlaces by_throughput) {
       cell.level_with = first == others.end() ? 0 : first->second;
     }
   }
-
   std::string learned = learned_sentence(results, ranking);
-  if (lost > 0 && results.size() > 1)
-    learned += (learned.empty() ? "" : "; ") + std::to_string(lost) + " of " +
-               std::to_string(results.size()) + " cells diverged";
-  if (!learned.empty()) {
-    auto& sentences = ranking.sentences;
-    sentences.insert(targets ? sentences.begin() : sentences.begin() + (sentences.empty() ? 0 : 1),
-                     learned + ".");
-    if (sentences.size() > most_sentences)
-      sentences.resize(most_sentences);
-  }
-  return ranking;
+  if (const auto lost = std::ranges::count_if(results, &Result::diverged);
+      lost > 0 && results.size() > 1)
+    learned +=
+        fmt::format("{}{} of {} cells diverged", learned.empty() ? "" : "; ", lost, results.size());
+  if (learned.empty())
+    return;
+  Words& sentences = ranking.sentences;
+  sentences.insert(targets ? sentences.begin() : sentences.begin() + (sentences.empty() ? 0 : 1),
+                   learned + ".");
+  if (sentences.size() > most_sentences)
+    sentences.resize(most_sentences);
 }
 
 }  // namespace syncline

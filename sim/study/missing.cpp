@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "kernels/io/csv.h"
-#include "sim/study/study.h"
+#include "sim/study/names.h"
 
 namespace syncline {
 namespace {

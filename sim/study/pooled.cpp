@@ -15,8 +15,8 @@
 #include "sim/report/report.h"
 #include "sim/report/runs.h"
 #include "sim/study/best_of.h"
+#include "sim/study/comparison.h"
 #include "sim/study/lists.h"
-#include "sim/study/study.h"
 #include "sim/window.h"
 
 namespace syncline {
@@ -351,22 +351,33 @@ bool is_of_chance(const Result& result) {
          result.option("server-jitter").empty();
 }
 
-FirstInSeeds first_in_seeds(const std::vector<const Result*>& results,
-                            bool (*before)(const Result&, const Result&)) {
-  FirstInSeeds all;
-  for (const Result& own : results.front()->repetitions) {
-    bool shared = false;
-    bool first = true;
-    for (std::size_t i = 1; i < results.size(); ++i)
-      for (const Result& other : results[i]->repetitions)
+std::string medians_shown(const Result& result) {
+  return fmt::format("medians of {} seeds", seeds_of(result));
+}
+
+std::string basis_of(const std::vector<const Result*>& competing, const std::string& figure,
+                     bool (*before)(const Result&, const Result&)) {
+  const Result& first = *competing.front();
+  const auto once = [](const Result* result) {
+    return is_of_chance(*result) && result->figures.runs == 1;
+  };
+  if (seeds_of(first) == 1)
+    return std::ranges::any_of(competing, once) ? "one seed" : "";
+  std::size_t shared = 0, won = 0;  // seeds that it shares with any other, and in which it is first
+  for (const Result& own : first.repetitions) {
+    bool is_shared = false, is_first = true;
+    for (std::size_t i = 1; i < competing.size(); ++i)
+      for (const Result& other : competing[i]->repetitions)
         if (seed_of(other) == seed_of(own)) {
-          shared = true;
-          first = first && !before(other, own);
+          is_shared = true;
+          is_first = is_first && !before(other, own);
         }
-    all.seeds += shared ? 1 : 0;
-    all.first += shared && first ? 1 : 0;
+    shared += is_shared ? 1 : 0;
+    won += is_shared && is_first ? 1 : 0;
   }
-  return all;
+  const std::string range = range_of_seeds(*find_figure(figure), first);
+  return fmt::format("median of {} seeds{}{}", seeds_of(first), range.empty() ? "" : ", " + range,
+                     shared == 0 ? "" : fmt::format("; first in {} of {}", won, shared));
 }
 
 }  // namespace syncline
