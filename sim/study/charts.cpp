@@ -186,7 +186,7 @@ Chart breakdown_chart(const Group& variant) {
               .title = "Where an iteration goes",
               .variant = variant.name,
               .x = {"seconds of an iteration", "s", Scale::linear}};
-  std::vector<std::string> parts;
+  Words parts;
   for (const Figure& figure : figure_rows()) {
     if (!figure.has(Figure::part))
       continue;
@@ -227,14 +227,14 @@ Chart links_chart(const Group& variant) {
       cells.push_back(cell);
   if (cells.empty())
     return chart;
-  std::vector<std::string> full;
+  Words full;
   const auto used = [](const ComparedCell* cell) { return cell->result->figures.fullest_link(); };
   for (const ComparedCell* cell : cells) {
     if (used(cell) >= full_link)
       full.push_back(cell->series);
     add_category(chart, *cell);
     chart.series[0].y.push_back(used(cell));
-    std::vector<std::string> names;
+    Words names;
     for (const BusyLink& link : cell->result->figures.busiest_links)
       names.push_back(link.name + " " + percent(link.utilisation));
     chart.series[0].notes.push_back(and_listed(names));
@@ -290,7 +290,7 @@ Chart staleness_chart(const Group& variant) {
               .x = {"staleness, in gradients of single workers", "", Scale::linear},
               .y = {"of all gradients", "%", Scale::linear}};
   Cells stale;
-  std::vector<std::string> fresh;
+  Words fresh;
   for (const ComparedCell* cell : variant.cells)
     if (cell->result->figures.staleness_max > 0)
       stale.push_back(cell);

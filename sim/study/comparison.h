@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "sim/result.h"
+#include "sim/study/lists.h"
 
 namespace syncline {
 
 using Results = std::vector<Result>;
-using Words = std::vector<std::string>;
 using Indices = std::vector<std::size_t>;  // of results
 
 constexpr std::size_t most_series = 12;  // more cannot be told apart in a chart

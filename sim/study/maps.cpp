@@ -26,8 +26,8 @@ struct Grid {
 };
 
 // The options on the axes: the first two whose values are all numbers, at least two of them.
-std::vector<std::string> axes_of(const Comparison& compared) {
-  std::vector<std::string> axes;
+Words axes_of(const Comparison& compared) {
+  Words axes;
   const auto consider = [&](const std::string& option) {
     if (numbers_of(*compared.results, option).size() > 1 && !is_among(option, axes) &&
         option != "seed")
@@ -120,7 +120,7 @@ std::string map_sentence(const Map& map) {
     return map.choices[0].name + " wins in all " + std::to_string(map.tiles.size()) +
            fmt::format(" places, with {:.3g} to {:.3g} times", least->margin, most->margin) +
            " the throughput of the next.";
-  std::vector<std::string> parts;
+  Words parts;
   for (std::size_t i = 0; i < won.size(); ++i)
     parts.push_back(map.choices[i].name + " wins in " + std::to_string(won[i]));
   if (ties > 0)

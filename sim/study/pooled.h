@@ -15,9 +15,9 @@ struct Pool {
   std::vector<std::string> notes;  // how cells were pooled and chosen; none if neither was needed
 };
 
-// Pools cells that differ only in their seed; of cells that differ in what best-of names, keeps one
-// (best_of.h). If there are neither, results are the cells. The order of the cells does not change
-// what they become.
+// Pools cells that differ only in their seed; of cells that differ in what best-of names, keeps
+// one. If there are neither, results are the cells. The order of the cells does not change what
+// they become.
 Pool pooled(std::vector<Result> cells);
 
 // One result for a cell and its repetitions. Figures are medians: of throughput over all runs of
@@ -44,8 +44,6 @@ std::vector<SeedBand> curve_band(const Result& result, double CurvePoint::*colum
 // differ.
 bool has_ranges(const Figure& figure, const std::vector<Result>& results);
 
-// "41 s to missed": the band in words; empty if there is none.
-std::string range_of_seeds(const Figure& figure, const Result& result);
 // "44.1 s (41 s to missed)": the figure as shown in a table.
 std::string shown_with_range(const Figure& figure, const Result& result);
 
@@ -67,5 +65,15 @@ std::string medians_shown(const Result& result);
 // and nothing was repeated. Empty if nothing depends on chance.
 std::string basis_of(const std::vector<const Result*>& competing, const std::string& figure,
                      bool (*before)(const Result&, const Result&));
+
+// The option best-of: of cells that differ only in the options that it names, one is compared. Of
+// cells, each with its repetitions by seed, returns the best of each kind on the seeds that choose.
+// These keep their other seeds, or all seeds if they have no others. `notes` says how they were
+// chosen.
+std::vector<std::vector<Result>> best_of(std::vector<std::vector<Result>> cells,
+                                         std::vector<std::string>& notes);
+
+// Whether a is chosen before b: by what they have learned, or by throughput.
+bool is_better(const Result& a, const Result& b);
 
 }  // namespace syncline

@@ -7,7 +7,6 @@
 
 #include "kernels/io/text.h"
 #include "sim/report/readable.h"
-#include "sim/study/hindrances.h"
 #include "sim/study/lists.h"
 #include "sim/study/names.h"
 #include "sim/study/pooled.h"
@@ -360,13 +359,8 @@ std::string in_brackets(const std::string& text) {
 }
 
 Words times_each(const Words& names) {
-  using Count = std::pair<std::string, int>;
-  std::vector<Count> counts;
-  for (const std::string& name : names)
-    ++found_or_added(counts, name, &Count::first).second;
-  std::ranges::stable_sort(counts, std::greater(), &Count::second);
   Words parts;
-  for (const auto& [name, count] : counts)
+  for (const auto& [name, count] : tallied(names))
     parts.push_back(fmt::format("{} in {}", name, count));
   return parts;
 }

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "sim/report/result_json.h"
-#include "sim/study/best_of.h"
 #include "sim/study/charts.h"
+#include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/made_results.h"
