@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -170,6 +171,11 @@ std::string brief(const std::string& text) {
 std::string brief_path(const std::string& path) {
   constexpr std::size_t longest = 4096;
   return path.size() > longest ? brief(path) : printable(path);
+}
+
+std::optional<double> finite_number_in(const std::string& text) {
+  const auto number = number_in(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 std::string number_text(double number) {

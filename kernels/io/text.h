@@ -51,6 +51,15 @@ std::optional<Number> number_in(const std::string& text) {
   return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
 }
 
+// The same, if it is finite.
+std::optional<double> finite_number_in(const std::string& text);
+
+// "1 cell", "2 cells".
+template <class Count>
+std::string counted(Count count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 // A number for a message, to 12 digits.
 std::string number_text(double number);
 

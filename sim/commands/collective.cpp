@@ -303,8 +303,8 @@ int collective_command(const std::vector<std::string>& arguments) {
     test_simgrid();
   time_all(line, log, sweep, table);
   if (log && log->nodes != table.nodes)
-    table.warnings.push_back(fmt::format("the GPUs of the log are on {} node{}, the workers on {}",
-                                         log->nodes, log->nodes == 1 ? "" : "s", table.nodes));
+    table.warnings.push_back(fmt::format("the GPUs of the log are on {}, the workers on {}",
+                                         counted(log->nodes, "node"), table.nodes));
   if (!csv.empty())
     write_atomically(csv, collective_csv(table));
   if (!svg.empty())

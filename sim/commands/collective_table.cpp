@@ -149,7 +149,7 @@ std::string described(const CollectiveTable& table) {
     for (const std::string& fidelity : exchange.fidelities)
       found_or_added(ways, fidelity);
   return fmt::format(
-      "{} workers on {} node{}, {}", table.workers, table.nodes, table.nodes == 1 ? "" : "s",
+      "{} workers on {}, {}", table.workers, counted(table.nodes, "node"),
       ways.front() == "analytic" ? "by closed form" : "simulated as " + and_listed(ways));
 }
 

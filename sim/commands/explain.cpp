@@ -189,19 +189,18 @@ std::string explain_iteration(const Setup& setup, const Averaging& averaging) {
                          : ", with links shared as by network = exact");
 }
 
+std::string explain_exchange(const char* what, const ExchangeTime& sum) {
+  return fmt::format("  {:<28} {:.6f} ({:.6f} fixed, {:.6f} bytes / bandwidth){}\n", what,
+                     sum.exchange_s(), sum.fixed_s, sum.bytes_s,
+                     sum.about ? ", about: too many messages to follow each" : "");
+}
+
 // As explain_averaging(), where workers hold shards.
 std::string explain_shards(const Setup& setup, const Averaging& averaging) {
-  std::string text;
-  const auto add = [&](const char* what, const ExchangeTime& sum) {
-    text += fmt::format("  {:<28} {:.6f} ({:.6f} fixed, {:.6f} bytes / bandwidth){}\n", what,
-                        sum.exchange_s(), sum.fixed_s, sum.bytes_s,
-                        sum.about ? ", about: too many messages to follow each" : "");
-  };
-  add("gathers of all units", averaging.shards.gather);
-  add("reduce-scatters of all units", averaging.shards.reduce_scatter);
-  if (setup.shards->across)
-    add("all-reduces between nodes", averaging.shards.across);
-  return text;
+  const auto& [gather, reduce_scatter, across] = averaging.shards;
+  return explain_exchange("gathers of all units", gather) +
+         explain_exchange("reduce-scatters of all units", reduce_scatter) +
+         (setup.shards->across ? explain_exchange("all-reduces between nodes", across) : "");
 }
 
 // How long averaging takes alone, and how long a whole iteration takes.
@@ -212,10 +211,7 @@ std::string explain_averaging(const Setup& setup, Routes& routes) {
   if (setup.shards)
     return explain_shards(setup, *known) + explain_iteration(setup, *known);
   const ExchangeTime& sum = known->exchange;
-  std::string text = fmt::format(
-      "  exchange of all buckets      {:.6f} ({:.6f} fixed, {:.6f} bytes / bandwidth){}\n",
-      sum.exchange_s(), sum.fixed_s, sum.bytes_s,
-      sum.about ? ", about: too many messages to follow each" : "");
+  std::string text = explain_exchange("exchange of all buckets", sum);
   if (setup.within)
     text += fmt::format("  of all buckets in a group    {:.6f}, in every iteration\n",
                         known->in_group.exchange_s());
@@ -304,16 +300,13 @@ std::string explain(const Scenario& scenario, bool json) {
   if (const std::string taken = scenario.framework.described(); !taken.empty())
     text += "  defaults of " + taken + "\n";
 
-  const auto so_many = [](std::size_t count, const char* one) {
-    return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-  };
-  text += fmt::format("\ncluster\n  {} on {} (", so_many(index(topology.workers()), "worker"),
-                      so_many(topology.nodes.size(), "node"));
+  text += fmt::format("\ncluster\n  {} on {} (", counted(index(topology.workers()), "worker"),
+                      counted(topology.nodes.size(), "node"));
   for (std::size_t i = 0; i < std::min<std::size_t>(topology.nodes.size(), 8); ++i)
     text += fmt::format("{}{}", i == 0 ? "" : " ", topology.nodes[i].size());
   text += topology.nodes.size() > 8 ? " ...)\n" : ")\n";
   if (scenario.exchange->uses_servers)
-    text += fmt::format("  {}, {}\n", so_many(index(topology.servers), "server"),
+    text += fmt::format("  {}, {}\n", counted(index(topology.servers), "server"),
                         scenario.servers == 0   ? "one on each node"
                         : topology.servers == 1 ? "on a host of its own"
                                                 : "on hosts of their own");

@@ -13,17 +13,17 @@
 #include "kernels/io/whole_file.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/files.h"
-#include "sim/commands/history_csv.h"
 #include "sim/commands/results_json.h"
+#include "sim/gate/history.h"
 #include "sim/options/options.h"
 #include "sim/options/user_input.h"
 #include "sim/page/svg.h"
 #include "sim/page/tables.h"
 #include "sim/report/result_json.h"
+#include "sim/study/comparison.h"
 #include "sim/study/missing.h"
 #include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
-#include "sim/study/study.h"
 #include "sim/sweep/inputs.h"
 #include "sim/sweep/out_folder.h"
 #include "sim/sweep/sweep.h"
@@ -144,13 +144,11 @@ int report_history(const std::string& path, const CommandLine& line) {
   if (history.empty())
     throw std::runtime_error(brief_path(path) + ": holds no commit: check --history FILE adds one");
   std::string where;
-  if (const auto folder = line.flag("svg")) {
-    if (folder->empty())
-      throw std::invalid_argument("--svg is empty: allowed is the path of a folder");
+  if (const std::string folder = path_of(line, "svg", "folder"); !folder.empty()) {
     std::vector<Drawing> figures;
     for (const Chart& chart : history_charts(history))
       figures.push_back({chart.id + ".svg", svg_of(chart, brief_path(path))});
-    where = write_figures(*folder, figures, {});
+    where = write_figures(folder, figures, {});
   }
   if (line.has("json")) {
     nlohmann::ordered_json lines = nlohmann::ordered_json::array();
@@ -248,7 +246,8 @@ int report_command(const std::vector<std::string>& arguments) {
     std::fputs(figures.c_str(), stdout);
     for (const std::string& note : pool.notes)
       std::puts(note.c_str());
-    for (const std::string& sentence : rank(pool.results, findings.without).sentences)
+    for (const std::string& sentence :
+         rank(comparison_of(pool.results), findings.without).sentences)
       std::puts(sentence.c_str());
     std::fputs(where.c_str(), stdout);
   }

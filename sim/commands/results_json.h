@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "sim/result.h"
-#include "sim/study/against.h"
 #include "sim/study/pooled.h"
-#include "sim/study/verdict.h"
 
 namespace syncline {
 
@@ -24,11 +22,6 @@ nlohmann::ordered_json results_json(const std::vector<Result>& results,
                                     const std::vector<std::string>& left_out,
                                     const std::vector<std::string>& missing,
                                     const std::string& without = "");
-
-// Unknown numbers are null.
-nlohmann::ordered_json verdicts_json(const std::vector<Verdict>& verdicts);
-// {base, note, verdicts, replaced}.
-nlohmann::ordered_json against_json(const BaseComparison& against);
 
 // The document of `explain --json` for a scenario.
 nlohmann::ordered_json explained(const Setup& setup, Routes& routes);

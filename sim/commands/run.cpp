@@ -16,10 +16,11 @@
 #include "sim/options/expand.h"
 #include "sim/page/tables.h"
 #include "sim/report/result_json.h"
+#include "sim/study/comparison.h"
 #include "sim/study/missing.h"
+#include "sim/study/names.h"
 #include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
-#include "sim/study/study.h"
 #include "sim/sweep/inputs.h"
 #include "sim/sweep/out_folder.h"
 #include "sim/sweep/slurm.h"
@@ -233,9 +234,10 @@ void print_comparison(const Pool& pool, const std::vector<std::string>& swept,
   std::fputs(comparison_table(pool.results, swept).c_str(), stdout);
   for (const std::string& note : pool.notes)
     std::puts(note.c_str());
-  for (const auto& [cells, text] : warnings_of(study_of(pool.results)))
+  const Comparison compared = comparison_of(pool.results);
+  for (const auto& [cells, text] : warnings_of(compared))
     std::printf("warning (%s): %s\n", cells.c_str(), text.c_str());
-  for (const std::string& sentence : rank(pool.results, without).sentences)
+  for (const std::string& sentence : rank(compared, without).sentences)
     std::puts(sentence.c_str());
 }
 

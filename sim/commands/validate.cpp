@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
@@ -12,8 +11,8 @@
 #include "sim/commands/commands.h"
 #include "sim/commands/files.h"
 #include "sim/commands/results_json.h"
-#include "sim/commands/validate_gate.h"
-#include "sim/commands/validation_folder.h"
+#include "sim/gate/answer.h"
+#include "sim/gate/validation_gate.h"
 #include "sim/sweep/process.h"
 
 namespace syncline {
@@ -37,7 +36,6 @@ std::vector<std::string> folders_in(const std::string& written) {
       folders.push_back((fs::path(path) / entry.filename()).string());
   if (folders.empty())
     throw std::invalid_argument(brief_path(given) + ": no measured.csv here or one folder below");
-  std::ranges::sort(folders);
   return folders;
 }
 
@@ -55,16 +53,8 @@ void print_perfect(const std::string& of, const std::vector<ValidationRow>& rows
   std::printf("perfect scaling alone%s: median %s\n", of.c_str(), shown.c_str());
 }
 
-// Fitted rows are not judged.
-double judged_error(const ValidationRow& row) {
-  return row.fit ? -1 : std::abs(row.error());
-}
-
-const ValidationRow& worst_of(const std::vector<ValidationRow>& rows) {
-  return *std::ranges::max_element(rows, {}, judged_error);
-}
-
 void print_rows(const std::vector<ValidationRow>& rows) {
+  const ValidationRow* worst = worst_of(rows);
   std::size_t width = 0;
   for (const ValidationRow& row : rows)
     width = std::max(width, row.label.size());
@@ -72,7 +62,7 @@ void print_rows(const std::vector<ValidationRow>& rows) {
   for (const ValidationRow& row : rows)
     std::printf("%-*s  %-6s %9.1f    %9.1f  %+6.1f%%%s\n", static_cast<int>(width),
                 row.label.c_str(), row.fit ? "fit" : "report", row.measured, row.simulated,
-                100 * row.error(), !row.fit && &row == &worst_of(rows) ? "  worst" : "");
+                100 * row.error(), &row == worst ? "  worst" : "");
 }
 
 nlohmann::ordered_json summary_json(const std::vector<ValidationRow>& rows) {
@@ -106,20 +96,6 @@ std::vector<ValidationFolder> folders_of(const CommandLine& line) {
   return folders;
 }
 
-// Removes rows that were not simulated from their folders, and returns how many there were.
-std::size_t take_unfinished(const std::vector<CellResult>& simulated,
-                            std::vector<ValidationFolder>& folders) {
-  std::size_t cell = 0;
-  for (ValidationFolder& folder : folders)
-    std::erase_if(folder.rows, [&](const ValidationRow&) {
-      const CellResult& own = simulated[cell++];
-      return !own.result && own.error.empty();
-    });
-  std::erase_if(folders, [](const ValidationFolder& folder) { return folder.rows.empty(); });
-  return static_cast<std::size_t>(std::ranges::count_if(
-      simulated, [](const CellResult& own) { return !own.result && own.error.empty(); }));
-}
-
 // Simulates the rows of all folders and stores the figures in the rows. Returns the results in the
 // order of the rows. If it is interrupted, removes the missing rows and sets `interrupted` to a
 // sentence about them.
@@ -129,25 +105,24 @@ std::vector<Result> simulate_cells(std::vector<ValidationFolder>& folders, const
   for (const ValidationFolder& folder : folders)
     cells.insert(cells.end(), folder.cells.begin(), folder.cells.end());
   std::vector<CellResult> simulated(cells.size());
+  bool ended = true;
   try {
     simulate_all(cells, jobs_of(line), limits_of(line),
                  [&](std::size_t i, CellResult cell) { simulated[i] = std::move(cell); });
   } catch (const Interrupted&) {
-    const std::size_t missing = take_unfinished(simulated, folders);
-    if (folders.empty())
-      throw;
-    interrupted = fmt::format("interrupted: {} of {} rows are missing", missing, simulated.size());
+    ended = false;
   }
   std::vector<Result> results;
   std::size_t next = 0;
-  for (ValidationFolder& folder : folders)
+  for (ValidationFolder& folder : folders) {
+    std::vector<ValidationRow> rows;
     for (ValidationRow& row : folder.rows) {
-      while (!simulated[next].result && simulated[next].error.empty())
-        ++next;
       const Scenario& scenario = cells[next].scenario;
       CellResult& cell = simulated[next++];
       if (!cell.error.empty())
         throw std::runtime_error(folder.path + ", row " + row.label + ": " + cell.error);
+      if (!cell.result)
+        continue;
       const Figures& figures = cell.result->figures;
       row.simulated = figures.throughput_samples_per_s;
       // With a sharded optimizer, a worker alone would take the whole step, which none of many
@@ -156,8 +131,17 @@ std::vector<Result> simulate_cells(std::vector<ValidationFolder>& folders, const
                         ? row.simulated / figures.scaling_efficiency
                         : row.simulated * figures.iteration_mean_s / figures.compute_s;
       row.folder = name_of(folder);
+      rows.push_back(std::move(row));
       results.push_back(std::move(*cell.result));
     }
+    folder.rows = std::move(rows);
+  }
+  if (!ended && results.empty())
+    throw Interrupted();
+  if (!ended)
+    interrupted = fmt::format("interrupted: {} of {} rows are missing",
+                              cells.size() - results.size(), cells.size());
+  std::erase_if(folders, [](const ValidationFolder& folder) { return folder.rows.empty(); });
   return results;
 }
 
@@ -243,7 +227,7 @@ int validate_command(const std::vector<std::string>& arguments) {
   Validated all = gated(line, title, [&] { return validated(line); });
   if (!all.interrupted.empty())
     return print_unfinished(line, title, all);
-  write_gate_files(line, title, all.verdicts);
+  write_answer(line, {.title = title, .verdicts = all.verdicts});
   all.findings.command = files.command;
   const std::string written = write_report(files, all.findings);
   if (line.has("json")) {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <string>
 
+#include "kernels/io/text.h"
+
 namespace syncline {
 namespace {
 
@@ -19,9 +21,8 @@ void share(const GivenOptions& given, Scenario& scenario, std::vector<Conflict>&
   const bool sets_accumulation = given.contains("batch");
   const std::int64_t workers = *scenario.workers;
   const std::int64_t each = sets_accumulation ? scenario.batch : scenario.accumulation;
-  const std::string of_each =
-      fmt::format("{} worker{} with {} {}", workers, workers == 1 ? "" : "s",
-                  sets_accumulation ? "batch" : "accumulation", each);
+  const std::string of_each = fmt::format("{} with {} {}", counted(workers, "worker"),
+                                          sets_accumulation ? "batch" : "accumulation", each);
   if (*scenario.global_batch % (workers * each) != 0) {
     conflicts.push_back(
         {"global-batch", fmt::format("{}: {} take {} samples; allowed are multiples of that", asked,

@@ -138,10 +138,10 @@ std::optional<DrawnTimeline> drawn_timeline(const Timeline& timeline, const Figu
   return drawn;
 }
 
-std::vector<std::size_t> drawn_cells(const Study& study, const Ranking& ranking) {
-  std::vector<std::vector<std::size_t>> ranks(study.cases.size());  // by case
+std::vector<std::size_t> drawn_cells(const Comparison& compared, const Ranking& ranking) {
+  std::vector<std::vector<std::size_t>> ranks(compared.cases.size());  // by case
   for (std::size_t rank = 0; rank < ranking.cells.size(); ++rank)
-    if (const StudyCell& cell = study.cells[ranking.cells[rank].result];
+    if (const ComparedCell& cell = compared.cells[ranking.cells[rank].result];
         !cell.result->timeline.tracks.empty())
       ranks[cell.in_case].push_back(rank);
   std::vector<std::size_t> chosen;

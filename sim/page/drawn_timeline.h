@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "sim/result.h"
+#include "sim/study/comparison.h"
 #include "sim/study/ranking.h"
-#include "sim/study/study.h"
 
 namespace syncline {
 
@@ -42,6 +42,6 @@ std::optional<DrawnTimeline> drawn_timeline(const Timeline& timeline, const Figu
 // The cells whose timelines are drawn, by their places in the ranking, the most important first:
 // the best of each case, the slowest of each case, then the next best of each. Up to
 // most_timelines, but at least two of each case.
-std::vector<std::size_t> drawn_cells(const Study& study, const Ranking& ranking);
+std::vector<std::size_t> drawn_cells(const Comparison& compared, const Ranking& ranking);
 
 }  // namespace syncline

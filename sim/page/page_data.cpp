@@ -16,10 +16,10 @@
 #include "sim/report/readable.h"
 #include "sim/report/runs.h"
 #include "sim/study/charts.h"
+#include "sim/study/comparison.h"
 #include "sim/study/lists.h"
+#include "sim/study/names.h"
 #include "sim/study/ranking.h"
-#include "sim/study/study.h"
-#include "sim/study/subject.h"
 
 namespace syncline {
 namespace {
@@ -27,17 +27,17 @@ namespace {
 using Json = PageJson;
 
 // The sentences with which the page begins: who won, or what the only cell does.
-std::vector<std::string> lead_of(const Findings& findings, const Study& study,
+std::vector<std::string> lead_of(const Findings& findings, const Comparison& compared,
                                  const Ranking& ranking) {
   if (!findings.rows.empty())
     return agreement_sentences(findings.rows);
   if (!ranking.sentences.empty() || ranking.cells.empty())
     return ranking.sentences;
-  if (study.cells.size() > 1)
-    return {std::to_string(study.cells.size()) +
+  if (compared.cells.size() > 1)
+    return {std::to_string(compared.cells.size()) +
             " cells, none of which competes with another: they differ in " +
-            and_listed(study.telling_options) + "."};
-  const StudyCell& cell = study.cells[ranking.cells.front().result];
+            and_listed(compared.telling_options) + "."};
+  const ComparedCell& cell = compared.cells[ranking.cells.front().result];
   const Result& result = *cell.result;
   const auto text = [&](const char* option) { return said(option, result.setting(option)); };
   std::vector<std::string> lead{fmt::format(
@@ -124,24 +124,24 @@ Json made_of(const Findings& findings) {
           {"command", printable(findings.command)}};
 }
 
-Json warnings_of(const Findings& findings, const Study& study) {
+Json warnings_of(const Findings& findings, const Comparison& compared) {
   Json warnings = findings.missing;
-  for (const auto& [cells, text] : warnings_of(study))
+  for (const auto& [cells, text] : warnings_of(compared))
     warnings.push_back(cells + ": " + text);
   return warnings;
 }
 
 // The timelines for which there are bytes, the best first, in the order of the ranking.
-Json timelines_of(const Study& study, const Ranking& ranking, std::size_t bytes) {
+Json timelines_of(const Comparison& compared, const Ranking& ranking, std::size_t bytes) {
   std::map<std::size_t, Json> timelines;
-  for (const std::size_t rank : drawn_cells(study, ranking)) {
-    const StudyCell& cell = study.cells[ranking.cells[rank].result];
+  for (const std::size_t rank : drawn_cells(compared, ranking)) {
+    const ComparedCell& cell = compared.cells[ranking.cells[rank].result];
     const auto drawn = drawn_timeline(cell.result->timeline, cell.result->figures);
     if (!drawn)
       continue;
     Json timeline{{"name", cell.name},
                   {"case", cell.in_case},
-                  {"subject", subject_of({cell.result}, *study.results)}};
+                  {"subject", subject_of({cell.result}, *compared.results)}};
     timeline.update(to_json(*drawn));
     const std::size_t own = as_script_data(timeline).size();
     if (own > bytes)
@@ -156,15 +156,13 @@ Json timelines_of(const Study& study, const Ranking& ranking, std::size_t bytes)
 }
 
 // The first cell of the case, with its facts; null if no cell can be the best.
-Json best_of_case(const Study& study, const Ranking& ranking, std::size_t in_case) {
+Json best_of_case(const Comparison& compared, const Ranking& ranking, std::size_t in_case) {
   for (const RankedCell& ranked : ranking.cells) {
-    const StudyCell& best = study.cells[ranked.result];
+    const ComparedCell& best = compared.cells[ranked.result];
     if (best.in_case == in_case &&
-        (study.cells.size() == 1 || (ranked.fits && !best.result->diverged())))
+        (compared.cells.size() == 1 || (ranked.fits && !best.result->diverged())))
       return {{"name", best.name},
-              {"in_case", best.series + (study.x_option.empty()
-                                             ? ""
-                                             : ", " + said(study.x_option, count_shown(best.x)))},
+              {"in_case", compared.name_in_case(best)},
               {"ties_with", ranked.level_with},
               {"samples_per_s", rounded(best.throughput())},
               {"facts", facts_of(*best.result)},
@@ -193,43 +191,43 @@ std::string day_of_page() {
 
 std::string page_data(const Findings& findings, std::size_t most_bytes) {
   const std::vector<Result>& results = findings.results;
-  const Study study = study_of(results);
-  const Ranking ranking = rank(results, findings.without);
+  const Comparison compared = comparison_of(results);
+  const Ranking ranking = rank(compared, findings.without);
   Json cases = Json::array(), maps = Json::array();
   // A validation's cells are compared with measurements, not with each other.
   if (findings.rows.empty()) {
-    for (std::size_t i = 0; i < study.cases.size(); ++i) {
+    for (std::size_t i = 0; i < compared.cases.size(); ++i) {
       Json charts = Json::array();
-      for (const Chart& chart : charts_of(study, i))
+      for (const Chart& chart : charts_of(compared, i))
         charts.push_back(to_json(chart));
-      cases.push_back({{"name", study.cases[i]},
-                       {"subject", subject_of(study, i)},
-                       {"best", best_of_case(study, ranking, i)},
+      cases.push_back({{"name", compared.cases[i]},
+                       {"subject", subject_of(compared, i)},
+                       {"best", best_of_case(compared, ranking, i)},
                        {"charts", charts}});
     }
-    for (const Map& map : maps_of(study, ranking))
+    for (const Map& map : maps_of(compared, ranking))
       maps.push_back(to_json(map));
   }
   std::size_t simulations = 0;
   for (const Result& result : results)
     simulations += seeds_of(result);
   Json data{
-      {"cells", study.cells.size()},
+      {"cells", compared.cells.size()},
       {"simulations", simulations},
-      {"lead", lead_of(findings, study, ranking)},
-      {"subject", subject_of(study)},
+      {"lead", lead_of(findings, compared, ranking)},
+      {"subject", subject_of(compared)},
       {"made", made_of(findings)},
-      {"warnings", warnings_of(findings, study)},
+      {"warnings", warnings_of(findings, compared)},
       {"cases", std::move(cases)},
       {"maps", std::move(maps)},
       {"words", words_of_page()},
       {"workers", findings.rows.empty() && results.size() == 1 ? workers_of(results[0]) : Json()},
-      {"table", findings.rows.empty() ? table_of(findings, study, ranking) : Json()},
+      {"table", findings.rows.empty() ? table_of(findings, compared, ranking) : Json()},
       {"agreement", findings.rows.empty() ? Json() : to_json(agreement_chart(findings.rows))},
       {"provenance", provenance_of(results)}};
   const std::size_t without = as_script_data(data).size();
   data["timelines"] = findings.rows.empty() && without < most_bytes
-                          ? timelines_of(study, ranking, most_bytes - without)
+                          ? timelines_of(compared, ranking, most_bytes - without)
                           : Json::array();
   return as_script_data(data);
 }

@@ -7,8 +7,8 @@
 #include "sim/page/drawn_timeline.h"
 #include "sim/page/page.h"
 #include "sim/study/charts.h"
+#include "sim/study/comparison.h"
 #include "sim/study/ranking.h"
-#include "sim/study/study.h"
 
 namespace syncline {
 
@@ -27,7 +27,7 @@ PageJson to_json(const Map& map);
 PageJson to_json(const DrawnTimeline& timeline);
 
 // A row per cell; a column for each option with two values or more, and for each figure.
-PageJson table_of(const Findings& findings, const Study& study, const Ranking& ranking);
+PageJson table_of(const Findings& findings, const Comparison& compared, const Ranking& ranking);
 // How each worker's iterations are spent; null if there is only one row.
 PageJson workers_of(const Result& result);
 // [word, meaning] of each word of the glossary.

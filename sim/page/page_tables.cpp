@@ -38,8 +38,9 @@ const char* unit_of(const Figure& figure) {
 
 }  // namespace
 
-Json table_of(const Findings& findings, const Study& study, const Ranking& ranking) {
-  const std::vector<std::string> options = with_differing(study.telling_options, findings.results);
+Json table_of(const Findings& findings, const Comparison& compared, const Ranking& ranking) {
+  const std::vector<std::string> options =
+      with_differing(compared.telling_options, findings.results);
   const std::vector<const Figure*> figures = columns_of(findings.results);
   Json columns = Json::array(), rows = Json::array(), cases = Json::array();
   for (const std::string& option : options)
@@ -69,7 +70,7 @@ Json table_of(const Findings& findings, const Study& study, const Ranking& ranki
         row.push_back(std::isfinite(end) ? Json(rounded(end)) : Json(nullptr));
     }
     rows.push_back(std::move(row));
-    cases.push_back(study.cells[ranked.result].in_case);
+    cases.push_back(compared.cells[ranked.result].in_case);
   }
   std::string note = "Simulated as " + how_simulated(findings.results);
   for (const std::string& pooling : findings.notes)

@@ -11,10 +11,10 @@
 #include "sim/report/readable.h"
 #include "sim/report/runs.h"
 #include "sim/study/charts.h"
+#include "sim/study/comparison.h"
+#include "sim/study/names.h"
 #include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
-#include "sim/study/study.h"
-#include "sim/study/subject.h"
 
 namespace syncline {
 
@@ -71,11 +71,11 @@ std::string summary_of(const Findings& findings) {
   std::string text = summary_begin;
   if (!findings.rows.empty())
     return text + rows_of(findings);
-  const Study study = study_of(findings.results);
-  const Ranking ranking = rank(findings.results, findings.without);
+  const Comparison compared = comparison_of(findings.results);
+  const Ranking ranking = rank(compared, findings.without);
   for (const std::string& sentence : ranking.sentences)
     text += (text == summary_begin ? "**" + plain(sentence) + "**" : plain(sentence)) + "\n";
-  text += "\nOf " + plain(subject_of(study)) + ".\n";
+  text += "\nOf " + plain(subject_of(compared)) + ".\n";
   const std::vector<const Figure*> columns = columns_of(findings.results, Figure::summary);
   text += "\n| cell |";
   for (const Figure* figure : columns)
@@ -85,7 +85,7 @@ std::string summary_of(const Findings& findings) {
     text += figure->unit == Unit::text ? "---|" : "---:|";
   text += "\n";
   for (std::size_t i = 0; i < std::min(ranking.cells.size(), most_rows); ++i) {
-    const StudyCell& cell = study.cells[ranking.cells[i].result];
+    const ComparedCell& cell = compared.cells[ranking.cells[i].result];
     text += "| " + plain(cell.name) + " |";
     for (const Figure* figure : columns)
       text += fmt::format(" {} |", plain(shown_with_range(*figure, *cell.result)));
@@ -100,7 +100,7 @@ std::string summary_of(const Findings& findings) {
   std::string warnings;
   for (const std::string& line : findings.missing)
     warnings += "- " + plain(line) + "\n";
-  for (const auto& [cells, text] : warnings_of(study))
+  for (const auto& [cells, text] : warnings_of(compared))
     warnings += "- " + plain(cells + ": " + text) + "\n";
   if (!warnings.empty())
     text += "\nWarnings:\n\n" + warnings;
@@ -111,35 +111,35 @@ std::vector<Drawing> drawings_of(const Findings& findings) {
   std::vector<Drawing> figures;
   if (!findings.rows.empty())
     return figures;
-  const Study study = study_of(findings.results);
-  for (std::size_t i = 0; i < study.cases.size(); ++i) {
-    const std::vector<Chart> charts = charts_of(study, i);
+  const Comparison compared = comparison_of(findings.results);
+  for (std::size_t i = 0; i < compared.cases.size(); ++i) {
+    const std::vector<Chart> charts = charts_of(compared, i);
     for (const char* id : {"throughput", "efficiency", "loss", "accuracy", "breakdown", "links"}) {
       // The last variant is the one that the page shows first.
       const auto chart = std::find_if(charts.rbegin(), charts.rend(),
                                       [&](const Chart& one) { return one.id == id; });
       if (chart != charts.rend())
-        figures.push_back({file_name(study.cases.size() > 1 ? fmt::format("{}-{}-", id, i + 1)
-                                                            : std::string(id) + "-",
-                                     subject_of(study, i)),
-                           svg_of(*chart, subject_of(study, i))});
+        figures.push_back({file_name(compared.cases.size() > 1 ? fmt::format("{}-{}-", id, i + 1)
+                                                               : std::string(id) + "-",
+                                     subject_of(compared, i)),
+                           svg_of(*chart, subject_of(compared, i))});
     }
   }
-  const Ranking ranking = rank(findings.results, findings.without);
-  for (const Map& map : maps_of(study, ranking)) {
-    const std::string subject = (map.name.empty() ? "" : map.name + ": ") + subject_of(study);
+  const Ranking ranking = rank(compared, findings.without);
+  for (const Map& map : maps_of(compared, ranking)) {
+    const std::string subject = (map.name.empty() ? "" : map.name + ": ") + subject_of(compared);
     figures.push_back({file_name("map-", subject), svg_of(map, subject)});
   }
   std::size_t timelines = 0;
-  std::vector<std::size_t> places = drawn_cells(study, ranking);
+  std::vector<std::size_t> places = drawn_cells(compared, ranking);
   std::ranges::sort(places);
   for (const std::size_t place : places) {
-    const StudyCell& cell = study.cells[ranking.cells[place].result];
+    const ComparedCell& cell = compared.cells[ranking.cells[place].result];
     auto drawn = drawn_timeline(cell.result->timeline, cell.result->figures);
     if (!drawn)
       continue;
     drawn->sentence = cell.name + ": " + drawn->sentence;
-    const std::string subject = subject_of({cell.result}, *study.results);
+    const std::string subject = subject_of({cell.result}, *compared.results);
     figures.push_back({file_name(fmt::format("timeline-{}-", ++timelines), subject),
                        svg_of(*drawn, cell.name + ": " + subject)});
   }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 
+#include "kernels/io/text.h"
 #include "sim/report/figures.h"
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
@@ -12,8 +13,8 @@
 #include "sim/report/result_json.h"
 #include "sim/report/runs.h"
 #include "sim/report/worker_figures.h"
+#include "sim/study/comparison.h"
 #include "sim/study/pooled.h"
-#include "sim/study/study.h"
 
 namespace syncline {
 namespace {
@@ -26,7 +27,7 @@ std::string runs_line(const Figures& figures) {
   std::ranges::transform(figures.throughput_of_runs, std::back_inserter(values), count_shown);
   return fmt::format(
       "{}: {} samples/s; window, percentiles, links, workers and picture are of the first run",
-      runs_shown(figures.runs), fmt::join(values, ", "));
+      counted(figures.runs, "run"), fmt::join(values, ", "));
 }
 
 // Empty without a price and a size.

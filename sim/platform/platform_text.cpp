@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <vector>
 
+#include "kernels/io/text.h"
+
 namespace syncline {
 namespace {
 
@@ -138,9 +140,8 @@ std::string indented(const std::string& zones) {
 
 std::string comment(const PlatformPlan& plan) {
   std::string text = fmt::format(
-      "  {}: {} GPUs in {} node{}, from family {}, which without other words is\n  {}.\n\n",
-      plan.words, plan.gpu_count(), plan.nodes(), plan.nodes() == 1 ? "" : "s", plan.family->name,
-      plan.family->sentence);
+      "  {}: {} GPUs in {}, from family {}, which without other words is\n  {}.\n\n", plan.words,
+      plan.gpu_count(), counted(plan.nodes(), "node"), plan.family->name, plan.family->sentence);
   for (const PlatformWord& word : platform_word_rows()) {
     const auto value = plan.values.find(word.name);
     const bool between_sites = word.name == "distance" || word.name == "line";

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 
+#include "kernels/io/text.h"
 #include "sim/report/figures.h"
 #include "sim/report/readable.h"
 #include "sim/report/report.h"
@@ -150,19 +151,15 @@ void take_means(Figures& figures, const std::vector<Figures>& other_runs) {
       fmt::join(shown, ", ")));
 }
 
-std::string runs_shown(std::int64_t runs) {
-  return std::to_string(runs) + (runs == 1 ? " run" : " runs");
-}
-
 std::string how_simulated(const std::vector<Result>& results) {
   std::map<std::string, int> cells;  // by fidelity and runs
   for (const Result& result : results)
-    ++cells[result.provenance.fidelity + ", " + runs_shown(result.figures.runs)];
+    ++cells[result.provenance.fidelity + ", " + counted(result.figures.runs, "run")];
   if (cells.size() == 1)
     return cells.begin()->first;
   std::vector<std::string> parts;
   for (const auto& [how, count] : cells)
-    parts.push_back(fmt::format("{} ({} {})", how, count, count == 1 ? "cell" : "cells"));
+    parts.push_back(fmt::format("{} ({})", how, counted(count, "cell")));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 

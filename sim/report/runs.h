@@ -30,8 +30,6 @@ double interval_of_runs(const std::vector<double>& runs,
 // and more.
 std::optional<double> interval_of_one_run(const std::vector<Progress>& workers, Window window);
 
-// "1 run", "5 runs".
-std::string runs_shown(std::int64_t runs);
 // A line below a table of these results: "step, 5 runs".
 std::string how_simulated(const std::vector<Result>& results);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <vector>
 
+#include "kernels/io/text.h"
 #include "sim/catalogue/devices.h"
 
 namespace syncline {
@@ -158,9 +159,8 @@ std::optional<MemoryNeed> memory_need(const Scenario& scenario, const Model& mod
       gathered.units > 0) {
     const auto of_each = static_cast<double>(value_bytes(kept_in(scenario.arithmetic)));
     need.bytes += gathered.parameters * of_each;
-    need.arithmetic +=
-        fmt::format(" + {:.4g} B of {} gathered unit{} x {:g} bytes", gathered.parameters / 1e9,
-                    gathered.units, gathered.units == 1 ? "" : "s", of_each);
+    need.arithmetic += fmt::format(" + {:.4g} B of {} x {:g} bytes", gathered.parameters / 1e9,
+                                   counted(gathered.units, "gathered unit"), of_each);
   }
   const double activations = activation_bytes_of(scenario, model);
   if (activations > 0) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "kernels/io/text.h"
 #include "kernels/philox.h"
 #include "sim/window.h"
 
@@ -42,7 +43,7 @@ std::string too_few_runs(const Setup& setup, int runs) {
   return fmt::format(
       "{}, because five would take longer than --limit-seconds: chance decides when workers meet, "
       "{}; repeats = 5 makes five",
-      runs == 1 ? "one run" : std::to_string(runs) + " runs",
+      runs == 1 ? "one run" : counted(runs, "run"),
       runs == 1 ? "and one run shows little of this, so its interval is wide"
                 : "and the interval of fewer runs is wider");
 }

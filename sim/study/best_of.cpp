@@ -1,5 +1,3 @@
-#include "sim/study/best_of.h"
-
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -10,19 +8,17 @@
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
 #include "sim/report/report.h"
+#include "sim/study/comparison.h"
 #include "sim/study/lists.h"
 #include "sim/study/pooled.h"
-#include "sim/study/study.h"
 
 namespace syncline {
 namespace {
 
-using Repeated = std::vector<Result>;
-
 // The options that best-of names.
-std::vector<std::string> tuned_in(const Result& cell) {
+Words tuned_in(const Result& cell) {
   const std::string& options = cell.option("best-of");
-  return options.empty() ? std::vector<std::string>() : split(options, ',');
+  return options.empty() ? Words() : split(options, ',');
 }
 
 // The seeds in best-of-seeds, which a sweep writes as "seeds 5, 1".
@@ -42,7 +38,7 @@ bool has_seed_of(const Result& cell, const std::set<double>& seeds) {
 
 // A key that is equal for cells that compete for the same place.
 std::string kind_of(const Result& cell) {
-  std::vector<std::string> apart = tuned_in(cell);
+  Words apart = tuned_in(cell);
   apart.emplace_back("seed");
   return options_but(cell, apart);
 }
@@ -56,8 +52,8 @@ auto values_in(const Result& cell) {
 }
 
 // The repetitions with these seeds, or with others if not `these`; if there are none, all.
-Repeated with_seeds(const Repeated& all, const std::set<double>& seeds, bool these) {
-  Repeated some;
+Results with_seeds(const Results& all, const std::set<double>& seeds, bool these) {
+  Results some;
   std::ranges::copy_if(all, std::back_inserter(some),
                        [&](const Result& cell) { return has_seed_of(cell, seeds) == these; });
   return some.empty() ? all : some;
@@ -71,7 +67,7 @@ std::string rule_of(const Result& cell) {
 }
 
 std::string seeds_said(const std::set<double>& seeds) {
-  std::vector<std::string> words;
+  Words words;
   for (const double seed : seeds)
     words.push_back(number_text(seed));
   return (seeds.size() == 1 ? "seed " : "seeds ") + few(words);
@@ -114,7 +110,7 @@ std::string rule_note(const Rule& rule, const std::set<double>& seeds) {
 
 // The cells that have one of the choosing seeds; all, if none has. A cell without such a seed does
 // not compete with cells that have one.
-std::vector<std::size_t> with_choice(const std::vector<Repeated>& cells,
+std::vector<std::size_t> with_choice(const std::vector<Results>& cells,
                                      const std::vector<std::size_t>& places,
                                      const std::set<double>& choosing) {
   std::vector<std::size_t> some;
@@ -127,7 +123,7 @@ std::vector<std::size_t> with_choice(const std::vector<Repeated>& cells,
 
 // Whether a tuned option has the least or the greatest of three or more numbers: a wider range may
 // have a better one.
-bool is_at_end(const Result& chosen, const std::vector<Repeated>& cells,
+bool is_at_end(const Result& chosen, const std::vector<Results>& cells,
                const std::vector<std::size_t>& places) {
   return std::ranges::any_of(tuned_in(chosen), [&](const std::string& option) {
     std::set<double> tried;
@@ -150,8 +146,7 @@ bool is_better(const Result& a, const Result& b) {
   return place(a) < place(b);
 }
 
-std::vector<std::vector<Result>> best_of(std::vector<std::vector<Result>> cells,
-                                         std::vector<std::string>& notes) {
+std::vector<Results> best_of(std::vector<Results> cells, Words& notes) {
   std::set<double> choosing;
   std::map<std::string, std::vector<std::size_t>> kinds;  // places of cells
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -165,7 +160,7 @@ std::vector<std::vector<Result>> best_of(std::vector<std::vector<Result>> cells,
   for (auto& [kind, places] : kinds) {
     std::ranges::sort(places, {}, [&](std::size_t i) { return values_in(cells[i].front()); });
     places = with_choice(cells, places, choosing);
-    std::vector<Result> scores;
+    Results scores;
     for (const std::size_t i : places)
       scores.push_back(pool_of(with_seeds(cells[i], choosing, true)));
     const std::size_t best = places[static_cast<std::size_t>(
@@ -192,7 +187,7 @@ std::vector<std::vector<Result>> best_of(std::vector<std::vector<Result>> cells,
   }
   for (const Rule& rule : rules)
     notes.push_back(rule_note(rule, choosing));
-  std::vector<std::vector<Result>> chosen;
+  std::vector<Results> chosen;
   for (const std::size_t place : kept)
     chosen.push_back(with_seeds(cells[place], choosing, false));
   return chosen;

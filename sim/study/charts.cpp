@@ -14,7 +14,7 @@
 namespace syncline {
 namespace {
 
-using Cells = std::vector<const StudyCell*>;
+using Cells = std::vector<const ComparedCell*>;
 
 constexpr std::size_t most_bars = 16;  // the page's table has all
 constexpr std::size_t most_variants = 16;
@@ -33,10 +33,10 @@ struct Group {
 // The series of a case, each sorted by x. Series that are best at their end come first.
 std::vector<Group> curves_of(const Cells& cells) {
   std::vector<Group> curves;
-  for (const StudyCell* cell : cells)
+  for (const ComparedCell* cell : cells)
     found_or_added(curves, cell->series, &Group::name).cells.push_back(cell);
   for (Group& curve : curves)
-    std::ranges::stable_sort(curve.cells, {}, &StudyCell::x);
+    std::ranges::stable_sort(curve.cells, {}, &ComparedCell::x);
   std::ranges::stable_sort(curves, std::greater(), [](const Group& curve) {
     return std::pair(curve.cells.back()->x, curve.cells.back()->throughput());
   });
@@ -50,7 +50,7 @@ std::vector<Series> lines_of(const std::vector<Group>& curves, const std::string
     Series line{.name = curve.name,
                 .colour = curve.cells.front()->colour,
                 .dash = curve.cells.front()->dash};
-    for (const StudyCell* cell : curve.cells) {
+    for (const ComparedCell* cell : curve.cells) {
       line.x.push_back(cell->x);
       line.y.push_back(value_of(figure, *cell->result).value_or(0));
       if (seeds_of(*cell->result) > 1)
@@ -68,12 +68,12 @@ std::vector<Series> lines_of(const std::vector<Group>& curves, const std::string
 // workers. Empty if platforms differ in it.
 Series ideal_of(const Cells& cells) {
   std::map<double, std::pair<double, int>> sums;
-  for (const StudyCell* cell : cells)
+  for (const ComparedCell* cell : cells)
     if (cell->efficiency() > 0) {
       sums[cell->x].first += cell->throughput() / cell->efficiency();
       ++sums[cell->x].second;
     }
-  const auto differs = [&](const StudyCell* cell) {
+  const auto differs = [&](const ComparedCell* cell) {
     const auto& [sum, count] = sums[cell->x];
     const double alone = cell->efficiency() > 0 ? cell->throughput() / cell->efficiency() : 0;
     return cell->result->option("platform") != cells.front()->result->option("platform") &&
@@ -89,48 +89,45 @@ Series ideal_of(const Cells& cells) {
   return ideal;
 }
 
-Scale scale_of(const Study& study, const Cells& cells) {
-  if (study.x_option == "workers")
+Scale scale_of(const Comparison& compared, const Cells& cells) {
+  if (compared.x_option == "workers")
     return Scale::log2;
-  const auto [least, most] = std::ranges::minmax_element(cells, {}, &StudyCell::x);
+  const auto [least, most] = std::ranges::minmax_element(cells, {}, &ComparedCell::x);
   return (*most)->x / (*least)->x >= 8 ? Scale::log10 : Scale::linear;
 }
 
-std::string at(const Study& study, double x) {
-  return said(study.x_option, count_shown(x));
-}
-
-Chart throughput_chart(const Study& study, const Cells& cells, const std::vector<Group>& curves) {
-  const StudyCell &best = *curves.front().cells.back(), &last = *curves.back().cells.back();
-  const StudyCell& first = *curves.front().cells.front();
+Chart throughput_chart(const Comparison& compared, const Cells& cells,
+                       const std::vector<Group>& curves) {
+  const ComparedCell &best = *curves.front().cells.back(), &last = *curves.back().cells.back();
+  const ComparedCell& first = *curves.front().cells.front();
   std::string sentence =
-      "With " + at(study, best.x) + " " + best.series + " reaches " + samples(best.throughput());
+      "With " + compared.at(best.x) + " " + best.series + " reaches " + samples(best.throughput());
   if (first.x < best.x && first.throughput() > 0 &&
       std::abs(best.throughput() / first.throughput() - 1) >= smallest_lead)
     sentence +=
         fmt::format(", {:.3g} times what it does with ", best.throughput() / first.throughput()) +
-        at(study, first.x);
+        compared.at(first.x);
   if (curves.size() > 1 && last.x == best.x)
     sentence += "; " + last.series + ", the slowest, " + samples(last.throughput());
   Chart chart{.kind = Chart::Kind::lines,
               .id = "throughput",
               .title = "Throughput",
               .sentence = sentence + of_more(curves.size(), most_series) + ".",
-              .x = {study.x_option, "", scale_of(study, cells)},
+              .x = {compared.x_option, "", scale_of(compared, cells)},
               .y = {"samples/s", "samples/s", Scale::log10},
               .series = lines_of(curves, "throughput_samples_per_s")};
-  if (study.x_option == "workers")
+  if (compared.x_option == "workers")
     if (Series ideal = ideal_of(cells); !ideal.x.empty())
       chart.series.push_back(std::move(ideal));
   return chart;
 }
 
 // "; asp keeps less than half from 16 workers on, where node3-nic_DOWN is full".
-std::string where_it_falls(const Study& study, const Group& curve) {
-  for (const StudyCell* cell : curve.cells)
+std::string where_it_falls(const Comparison& compared, const Group& curve) {
+  for (const ComparedCell* cell : curve.cells)
     if (cell->efficiency() < 0.5) {
       const Figures& figures = cell->result->figures;
-      return "; " + curve.name + " keeps less than half from " + at(study, cell->x) + " on" +
+      return "; " + curve.name + " keeps less than half from " + compared.at(cell->x) + " on" +
              (figures.fullest_link() >= full_link
                   ? ", where " + figures.busiest_links[0].name + " is full"
                   : "");
@@ -138,49 +135,50 @@ std::string where_it_falls(const Study& study, const Group& curve) {
   return "";
 }
 
-Chart efficiency_chart(const Study& study, const Cells& cells, const std::vector<Group>& curves) {
-  std::vector<const StudyCell*> ends;
+Chart efficiency_chart(const Comparison& compared, const Cells& cells,
+                       const std::vector<Group>& curves) {
+  std::vector<const ComparedCell*> ends;
   for (const Group& curve : curves)
     if (curve.cells.back()->x == curves.front().cells.back()->x)
       ends.push_back(curve.cells.back());
-  const StudyCell& best = **std::ranges::max_element(ends, {}, &StudyCell::efficiency);
+  const ComparedCell& best = **std::ranges::max_element(ends, {}, &ComparedCell::efficiency);
   return {.kind = Chart::Kind::lines,
           .id = "efficiency",
           .title = "Scaling efficiency",
           .sentence = best.series + " keeps " + percent(best.efficiency()) + " with " +
-                      at(study, best.x) +
-                      (curves.size() > 1 ? where_it_falls(study, curves.back()) : "") + ".",
-          .x = {study.x_option, "", scale_of(study, cells)},
+                      compared.at(best.x) +
+                      (curves.size() > 1 ? where_it_falls(compared, curves.back()) : "") + ".",
+          .x = {compared.x_option, "", scale_of(compared, cells)},
           .y = {"of what the workers would do alone", "%", Scale::linear},
           .series = lines_of(curves, "scaling_efficiency")};
 }
 
 // Cells to compare side by side: the cells of each x, best first. The largest x comes last.
-std::vector<Group> variants_of(const Study& study, const Cells& cells) {
+std::vector<Group> variants_of(const Comparison& compared, const Cells& cells) {
   std::map<double, Cells> by_x;
-  for (const StudyCell* cell : cells)
+  for (const ComparedCell* cell : cells)
     by_x[cell->x].push_back(cell);
   while (by_x.size() > most_variants)  // a study is about the largest
     by_x.erase(by_x.begin());
   std::vector<Group> variants;
   for (auto& [x, of_x] : by_x) {
-    std::ranges::stable_sort(of_x, std::greater(), &StudyCell::throughput);
-    variants.push_back({study.x_option.empty() ? "" : at(study, x), of_x});
+    std::ranges::stable_sort(of_x, std::greater(), &ComparedCell::throughput);
+    variants.push_back({compared.at(x), of_x});
   }
   return variants;
 }
 
-void add_category(Chart& chart, const StudyCell& cell) {
+void add_category(Chart& chart, const ComparedCell& cell) {
   chart.categories.push_back(cell.series);
   chart.colours.push_back(cell.colour);
 }
 
 Chart breakdown_chart(const Group& variant) {
   const Cells& cells = variant.cells;
-  const auto still = [](const StudyCell* cell) {
+  const auto still = [](const ComparedCell* cell) {
     return cell->result->figures.standing_still_s() / cell->result->figures.iteration_mean_s;
   };
-  const StudyCell& best = *cells.front();
+  const ComparedCell& best = *cells.front();
   std::string sentence = "An iteration of " + best.series + " takes " +
                          seconds_shown(best.result->figures.iteration_mean_s) + ": ";
   Chart chart{.kind = Chart::Kind::stack,
@@ -188,7 +186,7 @@ Chart breakdown_chart(const Group& variant) {
               .title = "Where an iteration goes",
               .variant = variant.name,
               .x = {"seconds of an iteration", "s", Scale::linear}};
-  std::vector<std::string> parts;
+  Words parts;
   for (const Figure& figure : figure_rows()) {
     if (!figure.has(Figure::part))
       continue;
@@ -205,7 +203,7 @@ Chart breakdown_chart(const Group& variant) {
   }
   sentence += and_listed(parts);
   if (cells.size() > 1) {
-    const StudyCell& worst = **std::ranges::max_element(cells, {}, still);
+    const ComparedCell& worst = **std::ranges::max_element(cells, {}, still);
     if (&worst != &best && still(&worst) > still(&best) + 0.02)
       sentence += "; workers of " + worst.series + " stand still for " + percent(still(&worst)) +
                   " of theirs";
@@ -224,24 +222,24 @@ Chart links_chart(const Group& variant) {
               .x = {"of its bandwidth, in the window", "%", Scale::linear},
               .series = {{.name = "in use"}}};
   Cells cells;
-  for (const StudyCell* cell : variant.cells)
+  for (const ComparedCell* cell : variant.cells)
     if (!cell->result->figures.busiest_links.empty() && cells.size() < most_bars)
       cells.push_back(cell);
   if (cells.empty())
     return chart;
-  std::vector<std::string> full;
-  const auto used = [](const StudyCell* cell) { return cell->result->figures.fullest_link(); };
-  for (const StudyCell* cell : cells) {
+  Words full;
+  const auto used = [](const ComparedCell* cell) { return cell->result->figures.fullest_link(); };
+  for (const ComparedCell* cell : cells) {
     if (used(cell) >= full_link)
       full.push_back(cell->series);
     add_category(chart, *cell);
     chart.series[0].y.push_back(used(cell));
-    std::vector<std::string> names;
+    Words names;
     for (const BusyLink& link : cell->result->figures.busiest_links)
       names.push_back(link.name + " " + percent(link.utilisation));
     chart.series[0].notes.push_back(and_listed(names));
   }
-  const StudyCell* most = *std::ranges::max_element(cells, {}, used);
+  const ComparedCell* most = *std::ranges::max_element(cells, {}, used);
   const std::string& link = most->result->figures.busiest_links[0].name;
   if (full.empty())
     chart.sentence =
@@ -257,7 +255,7 @@ Chart links_chart(const Group& variant) {
 }
 
 // A histogram of at most `most_columns` columns, each of a whole number of staleness values.
-Series histogram_of(const StudyCell& cell) {
+Series histogram_of(const ComparedCell& cell) {
   constexpr double most_columns = 40;
   std::map<double, double> counts;
   double total = 0;
@@ -292,17 +290,21 @@ Chart staleness_chart(const Group& variant) {
               .x = {"staleness, in gradients of single workers", "", Scale::linear},
               .y = {"of all gradients", "%", Scale::linear}};
   Cells stale;
-  std::vector<std::string> fresh;
-  for (const StudyCell* cell : variant.cells)
+  Words fresh;
+  for (const ComparedCell* cell : variant.cells)
     if (cell->result->figures.staleness_max > 0)
       stale.push_back(cell);
     else
       fresh.push_back(cell->series);
   if (stale.empty())
     return chart;
-  const auto staleness = [](const StudyCell* cell) { return cell->result->figures.staleness_mean; };
+  const auto staleness = [](const ComparedCell* cell) {
+    return cell->result->figures.staleness_mean;
+  };
   std::ranges::stable_sort(stale, {}, staleness);
-  const auto mean = [&](const StudyCell& cell) { return fmt::format("{:.3g}", staleness(&cell)); };
+  const auto mean = [&](const ComparedCell& cell) {
+    return fmt::format("{:.3g}", staleness(&cell));
+  };
   chart.sentence =
       "A gradient of " + stale.back()->series + " misses " + mean(*stale.back()) +
       " others on average" +
@@ -315,7 +317,7 @@ Chart staleness_chart(const Group& variant) {
 
 // Leaves out cells that do not fit into memory, unless none does. Returns a sentence that says so.
 std::string leave_out_too_large(Cells& cells) {
-  const auto fits = [](const StudyCell* cell) { return cell->result->figures.fits_memory(); };
+  const auto fits = [](const ComparedCell* cell) { return cell->result->figures.fits_memory(); };
   const auto fitting = std::ranges::count_if(cells, fits);
   const auto too_large = std::ssize(cells) - fitting;
   if (too_large == 0 || cells.size() == 1)
@@ -336,21 +338,18 @@ std::string of_more(std::size_t all, std::size_t most) {
              : "";
 }
 
-std::vector<Chart> charts_of(const Study& study, std::size_t in_case) {
-  Cells cells;
-  for (const StudyCell& cell : study.cells)
-    if (cell.in_case == in_case)
-      cells.push_back(&cell);
+std::vector<Chart> charts_of(const Comparison& compared, std::size_t in_case) {
+  Cells cells = compared.cells_of(in_case);
   const std::string left_out = leave_out_too_large(cells);
   std::vector<Chart> charts;
   const std::vector<Group> curves = curves_of(cells);
-  if (!study.x_option.empty() &&
+  if (!compared.x_option.empty() &&
       std::ranges::any_of(curves, [](const Group& curve) { return curve.cells.size() > 1; })) {
-    charts.push_back(throughput_chart(study, cells, curves));
-    charts.push_back(efficiency_chart(study, cells, curves));
+    charts.push_back(throughput_chart(compared, cells, curves));
+    charts.push_back(efficiency_chart(compared, cells, curves));
   }
-  std::ranges::move(learning_charts(study, in_case), std::back_inserter(charts));
-  const std::vector<Group> variants = variants_of(study, cells);
+  std::ranges::move(learning_charts(compared, in_case), std::back_inserter(charts));
+  const std::vector<Group> variants = variants_of(compared, cells);
   for (const auto& chart_of : {breakdown_chart, staleness_chart, links_chart})
     for (const Group& variant : variants)
       if (Chart chart = chart_of(variant); !chart.sentence.empty())

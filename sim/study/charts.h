@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/study/comparison.h"
 #include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
-#include "sim/study/study.h"
 #include "sim/study/validation.h"
 
 namespace syncline {
@@ -54,12 +54,12 @@ struct Chart {
 };
 
 // The charts of a case, in the order in which a reader needs them. The last variant is shown first.
-std::vector<Chart> charts_of(const Study& study, std::size_t in_case);
+std::vector<Chart> charts_of(const Comparison& compared, std::size_t in_case);
 
 // The charts of loss and held-out accuracy among charts_of(). Each has a curve per cell, of the
 // best twelve, thinned so that a page has room for all, and a variant for each quantity on the x
 // axis.
-std::vector<Chart> learning_charts(const Study& study, std::size_t in_case);
+std::vector<Chart> learning_charts(const Comparison& compared, std::size_t in_case);
 
 // "; the 12 best of 60 are drawn": the end of a chart's sentence. Empty if all are drawn.
 std::string of_more(std::size_t all, std::size_t most);
@@ -77,7 +77,7 @@ struct Tile {
   std::vector<std::string> tied;      // the choices that tie with `first`
   std::string runner_up;              // empty: there is only one choice
   double margin = 1;                  // throughput of `first` over the runner-up's
-  std::size_t in_case = 0;            // index in Study::cases, of `first`
+  std::size_t in_case = 0;            // index in Comparison::cases, of `first`
 };
 
 // A piece of the line on which two choices are equally fast, in positions among xs and ys: 0.5 is
@@ -98,6 +98,6 @@ struct Map {
 
 // Empty if the cells do not differ in two numbers and a choice. The ranking of the same results
 // says which leads are too small to count.
-std::vector<Map> maps_of(const Study& study, const Ranking& ranking);
+std::vector<Map> maps_of(const Comparison& compared, const Ranking& ranking);
 
 }  // namespace syncline

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
-#include <numeric>
 
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
@@ -13,9 +12,8 @@
 namespace syncline {
 namespace {
 
-using Cells = std::vector<const StudyCell*>;
+using Cells = std::vector<const ComparedCell*>;
 
-constexpr std::size_t most_curves = 12;  // more cannot be told apart in a chart
 constexpr std::size_t most_points = 200;
 constexpr std::size_t fewest_points = 6;
 constexpr std::size_t most_points_of_page = 24'000;
@@ -53,23 +51,18 @@ constexpr std::array<Measure, 2> measures{
       "of the held-out samples, right", "%", accuracy_shown}}};
 
 // Points of each curve, so that a page has room for all its curves.
-std::size_t points_of(const Study& study) {
+std::size_t points_of(const Comparison& compared) {
   std::map<std::size_t, std::size_t> curves;  // by case
   std::size_t all = 0;
-  for (const StudyCell& cell : study.cells)
-    if (cell.result->learns() && ++curves[cell.in_case] <= most_curves)
+  for (const ComparedCell& cell : compared.cells)
+    if (cell.result->learns() && ++curves[cell.in_case] <= most_series)
       ++all;
   const std::size_t drawn = std::max<std::size_t>(all, 1) * all_against.size() * measures.size();
   return std::clamp(most_points_of_page / drawn, fewest_points, most_points);
 }
 
-std::string name_of(const Study& study, const StudyCell& cell) {
-  return cell.series +
-         (study.x_option.empty() ? "" : ", " + said(study.x_option, count_shown(cell.x)));
-}
-
 // The seconds, samples or bytes until the target was met, at the evaluation that found it met.
-std::optional<double> needed(const StudyCell& cell, const Against& against) {
+std::optional<double> needed(const ComparedCell& cell, const Against& against) {
   const auto target_s = cell.result->figures.target_s;
   if (!target_s || against.unit == std::string("s"))
     return target_s;
@@ -82,19 +75,19 @@ std::optional<double> needed(const StudyCell& cell, const Against& against) {
 }
 
 // "bsp reaches accuracy 0.95 after 2.1 s, asp after 3.4 s; 2 miss it".
-std::string target_sentence(const Study& study, const Cells& cells, const Against& against,
+std::string target_sentence(const Comparison& compared, const Cells& cells, const Against& against,
                             const std::string& target) {
-  std::vector<std::pair<double, const StudyCell*>> reached;
-  for (const StudyCell* cell : cells)
+  std::vector<std::pair<double, const ComparedCell*>> reached;
+  for (const ComparedCell* cell : cells)
     if (const auto taken = needed(*cell, against))
       reached.emplace_back(*taken, cell);
   if (reached.empty())
     return "None reaches " + target;
   std::ranges::stable_sort(reached, {}, [](const auto& one) { return one.first; });
-  std::string text = name_of(study, *reached[0].second) + " reaches " + target + " after " +
+  std::string text = compared.name_in_case(*reached[0].second) + " reaches " + target + " after " +
                      against.shown(reached[0].first);
   if (reached.size() > 1)
-    text += ", " + name_of(study, *reached.back().second) + " after " +
+    text += ", " + compared.name_in_case(*reached.back().second) + " after " +
             against.shown(reached.back().first);
   const auto lost =
       std::ranges::count_if(cells, [](const auto* c) { return c->result->diverged(); });
@@ -105,42 +98,36 @@ std::string target_sentence(const Study& study, const Cells& cells, const Agains
 }
 
 // "bsp ends with loss 0.0123 after 12.3 s, asp with 0.4 after 10 s".
-std::string end_sentence(const Study& study, const Cells& cells, const Against& against,
+std::string end_sentence(const Comparison& compared, const Cells& cells, const Against& against,
                          const Measure& measure) {
   Cells known;
-  for (const StudyCell* cell : cells)
+  for (const ComparedCell* cell : cells)
     if (cell->result->figures.*measure.figure && !cell->result->learned->curve.empty())
       known.push_back(cell);
   if (known.empty())
     return cells.size() == 1 ? "It diverges" : "All diverge";
   const double sign = measure.id == std::string("loss") ? 1 : -1;
-  const auto badness = [&](const StudyCell* cell) {
+  const auto badness = [&](const ComparedCell* cell) {
     return sign * *(cell->result->figures.*measure.figure);
   };
-  const auto ends = [&](const StudyCell& cell) {
+  const auto ends = [&](const ComparedCell& cell) {
     return measure.shown(*cell.result) + " after " +
            against.shown(last_of_curve(*cell.result, against.column));
   };
   const auto [best, worst] = std::ranges::minmax_element(known, {}, badness);
-  std::string text = name_of(study, **best) + " ends with " +
+  std::string text = compared.name_in_case(**best) + " ends with " +
                      (measure.id == std::string("loss") ? "loss " : "accuracy ") + ends(**best);
   if (badness(*best) < badness(*worst))
-    text += ", " + name_of(study, **worst) + " with " + ends(**worst);
+    text += ", " + compared.name_in_case(**worst) + " with " + ends(**worst);
   const std::size_t lost = cells.size() - known.size();
   return text +
          (lost == 0 ? "" : "; " + std::to_string(lost) + (lost == 1 ? " diverges" : " diverge"));
 }
 
-std::vector<std::size_t> places_in(const std::vector<CurvePoint>& curve) {
-  std::vector<std::size_t> places(curve.size());
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  return places;
-}
-
 // "; each is the median of 3 seeds, in a band of all of them"; empty if nothing is repeated.
 std::string seeds_sentence(const Cells& cells) {
-  const auto [least, most] =
-      std::ranges::minmax(cells, {}, [](const StudyCell* cell) { return seeds_of(*cell->result); });
+  const auto [least, most] = std::ranges::minmax(
+      cells, {}, [](const ComparedCell* cell) { return seeds_of(*cell->result); });
   const std::size_t seeds = seeds_of(*most->result);
   return seeds == 1
              ? ""
@@ -149,26 +136,27 @@ std::string seeds_sentence(const Cells& cells) {
                            seeds);
 }
 
-Chart chart_of(const Study& study, const Cells& cells, const Against& against,
+Chart chart_of(const Comparison& compared, const Cells& cells, const Against& against,
                const Measure& measure) {
   Chart chart{.kind = Chart::Kind::curves,
               .id = measure.id,
               .title = measure.title,
-              .sentence = end_sentence(study, cells, against, measure),
+              .sentence = end_sentence(compared, cells, against, measure),
               .variant = against.name,
               .x = {against.title, against.unit, Scale::linear},
               .y = {measure.axis, measure.unit, Scale::linear}};
-  const std::size_t most = points_of(study);
+  const std::size_t most = points_of(compared);
   std::map<int, int> of_colour;
   std::vector<double> xs, ys;
   std::optional<LearningTarget> target;
-  for (std::size_t i = 0; i < std::min(cells.size(), most_curves); ++i) {
-    const StudyCell& cell = *cells[i];
-    Series line{
-        .name = name_of(study, cell), .colour = cell.colour, .dash = of_colour[cell.colour]++};
-    const std::vector<CurvePoint>& curve = cell.result->learned->curve;
-    const std::vector<SeedBand> bands = curve_band(*cell.result, measure.column);
-    for (const std::size_t place : spread(places_in(curve), most)) {
+  for (std::size_t i = 0; i < std::min(cells.size(), most_series); ++i) {
+    const ComparedCell& cell = *cells[i];
+    Series line{.name = compared.name_in_case(cell),
+                .colour = cell.colour,
+                .dash = of_colour[cell.colour]++};
+    const std::vector<CurvePoint> curve = spread(cell.result->learned->curve, most);
+    const std::vector<SeedBand> bands = spread(curve_band(*cell.result, measure.column), most);
+    for (std::size_t place = 0; place < curve.size(); ++place) {
       const CurvePoint& point = curve[place];
       if (!(std::abs(point.*measure.column) <= most_of_a_loss))  // or not a number
         continue;
@@ -190,7 +178,8 @@ Chart chart_of(const Study& study, const Cells& cells, const Against& against,
   if (xs.empty() || std::ranges::min(xs) == std::ranges::max(xs))
     return {};  // nothing moved: there is no curve
   if (target) {
-    chart.sentence = target_sentence(study, cells, against, target->shown) + "; " + chart.sentence;
+    chart.sentence =
+        target_sentence(compared, cells, against, target->shown) + "; " + chart.sentence;
     chart.series.push_back({.name = target->shown,
                             .x = {std::ranges::min(xs), std::ranges::max(xs)},
                             .y = {target->value, target->value}});
@@ -203,24 +192,22 @@ Chart chart_of(const Study& study, const Cells& cells, const Against& against,
     if (least > 0 && greatest / least >= wide)
       chart.y.scale = Scale::log10;
   }
-  chart.sentence += seeds_sentence(cells) + of_more(cells.size(), most_curves) + ".";
+  chart.sentence += seeds_sentence(cells) + of_more(cells.size(), most_series) + ".";
   return chart;
 }
 
 }  // namespace
 
-std::vector<Chart> learning_charts(const Study& study, std::size_t in_case) {
-  Cells cells;
-  for (const StudyCell& cell : study.cells)
-    if (cell.in_case == in_case && cell.result->learns())
-      cells.push_back(&cell);
-  std::ranges::stable_sort(cells, [](const StudyCell* a, const StudyCell* b) {
+std::vector<Chart> learning_charts(const Comparison& compared, std::size_t in_case) {
+  Cells cells = compared.cells_of(in_case);
+  std::erase_if(cells, [](const ComparedCell* cell) { return !cell->result->learns(); });
+  std::ranges::stable_sort(cells, [](const ComparedCell* a, const ComparedCell* b) {
     return learned_before(*a->result, *b->result);
   });
   std::vector<Chart> charts;
   for (const Measure& measure : measures)
     for (const Against& against : all_against)
-      if (Chart chart = chart_of(study, cells, against, measure); !chart.sentence.empty())
+      if (Chart chart = chart_of(compared, cells, against, measure); !chart.sentence.empty())
         charts.push_back(std::move(chart));
   return charts;
 }

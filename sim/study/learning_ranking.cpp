@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <iterator>
 #include <map>
 
 #include "sim/report/learning.h"
@@ -9,7 +8,6 @@
 #include "sim/report/runs.h"
 #include "sim/study/pooled.h"
 #include "sim/study/ranking_sentences.h"
-#include "sim/study/study.h"
 #include "sim/window.h"
 
 namespace syncline {
@@ -84,6 +82,7 @@ std::string choices_shown(const Choices& cells) {
 
 // The outcome of a contest of cells that learn. The first `first` of `order` are equally good.
 struct Outcome {
+  const CompetingCells* contest = nullptr;
   Choices order;  // the best first
   std::size_t first = 0;
   std::size_t reached = 0;  // number of cells that met the target: they come first in `order`
@@ -93,7 +92,7 @@ struct Outcome {
 };
 
 Outcome outcome_of(const Results& results, const CompetingCells& contest) {
-  Outcome outcome;
+  Outcome outcome{.contest = &contest};
   for (const RankedCell& cell : contest.cells)
     if (results[cell.result].learns() && results[cell.result].figures.fits_memory())
       outcome.order.push_back(&cell);
@@ -166,97 +165,73 @@ std::string sentence_of(const Results& results, const Outcome& outcome) {
               : "");
 }
 
-// For each contest, the place of its first cell in the results, and how many others are as good.
-std::map<std::size_t, std::size_t> level_with_first(const Results& results,
-                                                    const std::vector<CompetingCells>& contests) {
-  std::map<std::size_t, std::size_t> others;
-  for (const CompetingCells& contest : contests)
-    if (const Outcome outcome = outcome_of(results, contest); !outcome.order.empty())
-      others.emplace(outcome.order.front()->result, outcome.first - 1);
-  return others;
-}
-
-std::string setting_said(const CompetingCells& contest) {
-  Words words;
-  for (const auto& [option, value] : contest.setting)
-    words.push_back(said(option, value));
-  return and_listed(words);
-}
-
 // Says which choice was first in how many of several contests.
-std::string who_was_first(const Results& results, const std::vector<CompetingCells>& contests) {
+std::string who_was_first(const Results& results, const std::vector<Outcome>& outcomes) {
   Words first;
   bool targets = false;
-  for (const CompetingCells& contest : contests) {
-    const Outcome outcome = outcome_of(results, contest);
+  for (const Outcome& outcome : outcomes) {
     targets = targets || !outcome.target.empty();
-    if (!outcome.order.empty() && (outcome.target.empty() || outcome.reached > 0))
+    if (outcome.target.empty() || outcome.reached > 0)
       first.push_back(choices_shown(outcome.winners()));
   }
-  Words parts = with_others(counted(first));
+  Words parts = with_others(times_each(first));
   std::size_t seeds = 1;
   for (const Result& result : results)
     seeds = std::max(seeds, seeds_of(result));
-  if (first.size() < contests.size())
-    parts.push_back(fmt::format("nobody in {}", contests.size() - first.size()));
-  return fmt::format("of {} combinations, each of {}, the {} {}", contests.size(),
+  if (first.size() < outcomes.size())
+    parts.push_back(fmt::format("nobody in {}", outcomes.size() - first.size()));
+  return fmt::format("of {} combinations, each of {}, the {} {}", outcomes.size(),
                      seeds == 1 ? "one seed" : fmt::format("{} seeds", seeds),
                      targets ? "target was reached first by" : "least loss at the end is of",
                      and_listed(parts));
 }
 
 // A sentence on what was learned; empty if nothing competes.
-std::string learned_sentence(const Results& results, const Ranking& ranking) {
-  std::vector<CompetingCells> contests;
-  for (const CompetingCells& contest : ranking.contests)
-    if (outcome_of(results, contest).order.size() > 1)
-      contests.push_back(contest);
-  if (contests.empty())
+std::string learned_sentence(const Results& results, std::vector<Outcome> outcomes) {
+  std::erase_if(outcomes, [](const Outcome& outcome) { return outcome.order.size() < 2; });
+  if (outcomes.empty())
     return {};
-  const CompetingCells& largest = *std::ranges::max_element(contests, {}, &CompetingCells::workers);
-  const bool by_workers = largest.setting.size() == 1 && largest.setting[0].first == "workers";
-  if (contests.size() == 1 || by_workers)
-    return (by_workers ? "at " + setting_said(largest) + " " : "") +
-           sentence_of(results, outcome_of(results, largest));
-  return who_was_first(results, contests);
+  const Outcome& largest = *std::ranges::max_element(
+      outcomes, {}, [](const Outcome& outcome) { return outcome.contest->workers; });
+  const auto& setting = largest.contest->setting;
+  const bool by_workers = setting.size() == 1 && setting[0].first == "workers";
+  if (outcomes.size() == 1 || by_workers)
+    return (by_workers ? "at " + settings_shown(*largest.contest) + " " : "") +
+           sentence_of(results, largest);
+  return who_was_first(results, outcomes);
 }
 
 }  // namespace
 
-Ranking with_learning(const Results& results, RankPlaces by_throughput) {
-  const std::vector<std::size_t> all = all_places(results);
-  std::vector<std::size_t> kept = all;
-  std::erase_if(kept, [&](std::size_t i) { return results[i].diverged(); });
-  const std::size_t lost = all.size() - kept.size();
-  Ranking ranking = by_throughput(results, kept);
-  if (lost > 0)
-    std::ranges::copy_if(by_throughput(results, all).cells, std::back_inserter(ranking.cells),
-                         [&](const RankedCell& cell) { return results[cell.result].diverged(); });
+void add_learning(const Results& results, Ranking& ranking) {
   const bool targets = std::ranges::any_of(
       results, [](const Result& result) { return target_in(result).has_value(); });
+  std::vector<Outcome> outcomes;
+  for (const CompetingCells& contest : ranking.contests)
+    outcomes.push_back(outcome_of(results, contest));
   if (targets) {
     std::ranges::stable_sort(ranking.cells, [&](const RankedCell& a, const RankedCell& b) {
       return learned_before(results[a.result], results[b.result]);
     });
-    const std::map<std::size_t, std::size_t> others = level_with_first(results, ranking.contests);
-    for (RankedCell& cell : ranking.cells) {
-      const auto first = others.find(cell.result);
-      cell.level_with = first == others.end() ? 0 : first->second;
-    }
+    std::map<std::size_t, std::size_t> others;  // as good as the first of a contest, by its place
+    for (const Outcome& outcome : outcomes)
+      if (!outcome.order.empty())
+        others.emplace(outcome.order.front()->result, outcome.first - 1);
+    for (RankedCell& cell : ranking.cells)
+      cell.level_with = others[cell.result];
   }
-
-  std::string learned = learned_sentence(results, ranking);
-  if (lost > 0 && results.size() > 1)
-    learned += (learned.empty() ? "" : "; ") + std::to_string(lost) + " of " +
-               std::to_string(results.size()) + " cells diverged";
-  if (!learned.empty()) {
-    auto& sentences = ranking.sentences;
-    sentences.insert(targets ? sentences.begin() : sentences.begin() + (sentences.empty() ? 0 : 1),
-                     learned + ".");
-    if (sentences.size() > most_sentences)
-      sentences.resize(most_sentences);
-  }
-  return ranking;
+  std::string learned = learned_sentence(results, outcomes);
+  if (const auto lost = std::ranges::count_if(results, &Result::diverged);
+      lost > 0 && results.size() > 1)
+    learned +=
+        fmt::format("{}{} of {} cells diverged", learned.empty() ? "" : "; ", lost, results.size());
+  if (learned.empty())
+    return;
+  Words& sentences = ranking.sentences;
+  sentences.insert(targets ? sentences.begin() : sentences.begin() + (sentences.empty() ? 0 : 1),
+                   learned + ".");
+  if (sentences.size() > most_sentences)
+    sentences.resize(most_sentences);
 }
 
 }  // namespace syncline

@@ -6,11 +6,14 @@
 #include <map>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace syncline {
 
-inline bool is_among(const std::string& word, const std::vector<std::string>& words) {
+using Words = std::vector<std::string>;
+
+inline bool is_among(const std::string& word, const Words& words) {
   return std::ranges::find(words, word) != words.end();
 }
 
@@ -55,5 +58,14 @@ class LongList {
 };
 template <class Element, class Value>
 LongList(Value Element::*) -> LongList<Element, Value Element::*>;
+
+// How often each word occurs: the most frequent first.
+inline std::vector<std::pair<std::string, int>> tallied(const Words& words) {
+  std::vector<std::pair<std::string, int>> counts;
+  for (const std::string& word : words)
+    ++found_or_added(counts, word, &std::pair<std::string, int>::first).second;
+  std::ranges::stable_sort(counts, std::greater(), &std::pair<std::string, int>::second);
+  return counts;
+}
 
 }  // namespace syncline

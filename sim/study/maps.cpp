@@ -6,42 +6,39 @@
 #include <optional>
 #include <set>
 
+#include "kernels/io/text.h"
 #include "sim/report/readable.h"
-#include "sim/report/report.h"
 #include "sim/study/charts.h"
 #include "sim/study/lists.h"
+#include "sim/study/names.h"
 
 namespace syncline {
 namespace {
 
 using At = std::pair<std::size_t, std::size_t>;  // indices in xs and ys
 
-// A cell, and its entry in the ranking, which says how well its throughput is known.
-struct MapCell {
-  const StudyCell* cell = nullptr;
-  const RankedCell* ranked = nullptr;
-};
+using Competing = std::map<std::string, const RankedCell*>;  // by choice
 
 // The cells of one map, by place and choice.
 struct Grid {
   std::vector<double> xs, ys;
-  std::map<At, std::map<std::string, MapCell>> at;
+  std::map<At, Competing> at;
 };
 
 // The options on the axes: the first two whose values are all numbers, at least two of them.
-std::vector<std::string> axes_of(const Study& study) {
-  std::vector<std::string> axes;
+Words axes_of(const Comparison& compared) {
+  Words axes;
   const auto consider = [&](const std::string& option) {
-    if (numbers_of(*study.results, option).size() > 1 && !is_among(option, axes) &&
+    if (numbers_of(*compared.results, option).size() > 1 && !is_among(option, axes) &&
         option != "seed")
       axes.push_back(option);
   };
-  if (!study.x_option.empty())
-    consider(study.x_option);
+  if (!compared.x_option.empty())
+    consider(compared.x_option);
   // First those that are no choices: a bandwidth before a density.
   for (const bool choices : {false, true})
-    for (const std::string& option : study.telling_options)
-      if (is_among(option, study.series_options) == choices)
+    for (const std::string& option : compared.telling_options)
+      if (is_among(option, compared.series_options) == choices)
         consider(option);
   axes.resize(std::min<std::size_t>(axes.size(), 2));
   return axes;
@@ -64,7 +61,7 @@ std::optional<Place> crossing(const Grid& grid, const At& a, const At& b,
     const auto& cells = grid.at.at(at);
     if (!cells.contains(one) || !cells.contains(other))
       return std::nullopt;
-    return std::log(cells.at(one).cell->throughput() / cells.at(other).cell->throughput());
+    return std::log(cells.at(one)->samples_per_s / cells.at(other)->samples_per_s);
   };
   const auto from = lead(a), to = lead(b);
   if (!from || !to || !std::isfinite(*from) || !std::isfinite(*to) || *from == *to)
@@ -123,7 +120,7 @@ std::string map_sentence(const Map& map) {
     return map.choices[0].name + " wins in all " + std::to_string(map.tiles.size()) +
            fmt::format(" places, with {:.3g} to {:.3g} times", least->margin, most->margin) +
            " the throughput of the next.";
-  std::vector<std::string> parts;
+  Words parts;
   for (std::size_t i = 0; i < won.size(); ++i)
     parts.push_back(map.choices[i].name + " wins in " + std::to_string(won[i]));
   if (ties > 0)
@@ -135,41 +132,41 @@ std::string map_sentence(const Map& map) {
          said(map.y.title, count_shown(map.ys[most->y])) + ".";
 }
 
-// The choices of a place, the fastest first. An unsteady choice does not win (ranking.cpp), unless
-// all are unsteady.
-Tile tile_of(const At& at, const std::map<std::string, MapCell>& cells) {
-  std::vector<std::pair<std::string, MapCell>> order(cells.begin(), cells.end());
-  std::ranges::stable_sort(order, {}, [](const auto& one) {
-    return std::pair(is_unsteady(one.second.cell->result->figures), -one.second.cell->throughput());
-  });
+// The choices of a place, in the order of a contest: an unsteady choice does not win, unless all
+// are unsteady.
+Tile tile_of(const Comparison& compared, const At& at, const Competing& cells) {
+  std::vector<std::pair<std::string, const RankedCell*>> order(cells.begin(), cells.end());
+  std::ranges::stable_sort(
+      order, [](const auto& a, const auto& b) { return ranks_before(*a.second, *b.second); });
   const auto& [best, first] = order.front();
   Tile tile{.x = at.first,
             .y = at.second,
             .first = best,
-            .samples_per_s = first.cell->throughput(),
-            .in_case = first.cell->in_case};
+            .samples_per_s = first->samples_per_s,
+            .in_case = compared.cells[first->result].in_case};
   for (std::size_t i = 1; i < order.size(); ++i)
-    if (!is_unsteady(order[i].second.cell->result->figures) &&
-        ties(*order[i].second.ranked, *first.ranked))
+    if (order[i].second->is_candidate && ties(*order[i].second, *first))
       tile.tied.push_back(order[i].first);
   if (order.size() > 1) {
-    const double next = order[1].second.cell->throughput();
+    const double next = order[1].second->samples_per_s;
     tile.runner_up = order[1].first;
     tile.margin = next > 0 ? tile.samples_per_s / next : 1;
   }
   return tile;
 }
 
-Map map_of(const std::string& name, const Grid& grid, const std::vector<std::string>& axes) {
+Map map_of(const Comparison& compared, const std::string& name, const Grid& grid,
+           const Words& axes) {
   Map map{.name = name, .xs = grid.xs, .ys = grid.ys};
   map.x.title = axes[0];
   map.y.title = axes[1];
   for (const auto& [at, cells] : grid.at) {
-    Tile tile = tile_of(at, cells);
+    Tile tile = tile_of(compared, at, cells);
     if (tile.tied.empty()) {
       Series& choice = found_or_added(map.choices, tile.first, &Series::name);
-      choice.colour = cells.at(tile.first).cell->colour;
-      choice.dash = cells.at(tile.first).cell->dash;
+      const ComparedCell& cell = compared.cells[cells.at(tile.first)->result];
+      choice.colour = cell.colour;
+      choice.dash = cell.dash;
       tile.winner = static_cast<std::size_t>(&choice - map.choices.data());
     }
     map.tiles.push_back(std::move(tile));
@@ -181,51 +178,46 @@ Map map_of(const std::string& name, const Grid& grid, const std::vector<std::str
 
 }  // namespace
 
-std::vector<Map> maps_of(const Study& study, const Ranking& ranking) {
-  const std::vector<std::string> axes = axes_of(study);
+std::vector<Map> maps_of(const Comparison& compared, const Ranking& ranking) {
+  const Words axes = axes_of(compared);
   if (axes.size() < 2)
     return {};
   const auto without_axes = [&](bool choices) {
-    std::vector<std::string> options;
-    for (const std::string& option : study.telling_options)
-      if (is_among(option, study.series_options) == choices && !is_among(option, axes))
+    Words options;
+    for (const std::string& option : compared.telling_options)
+      if (is_among(option, compared.series_options) == choices && !is_among(option, axes))
         options.push_back(option);
     return options;
   };
-  const auto choice = names_of(*study.results, without_axes(true), " ");
-  const auto shared = names_of(*study.results, without_axes(false), ", ");
+  const auto choice = names_of(*compared.results, without_axes(true), " ");
+  const auto shared = names_of(*compared.results, without_axes(false), ", ");
   if (std::set<std::string>(choice.begin(), choice.end()).size() < 2)
     return {};
-  std::map<std::string, std::vector<std::size_t>> by_name;  // places of cells
-  bool all_fit = true;
-  for (std::size_t i = 0; i < study.cells.size(); ++i)
-    if (study.cells[i].result->figures.fits_memory())
-      by_name[shared[i]].push_back(i);
-    else
-      all_fit = false;
-  const auto number = [&](std::size_t cell, const std::string& axis) {
-    return *number_of(study.cells[cell].result->setting(axis));
-  };
-  std::vector<const RankedCell*> ranked(study.cells.size());
+  std::map<std::string, std::map<std::size_t, const RankedCell*>> by_name;  // and place
   for (const RankedCell& cell : ranking.cells)
-    ranked[cell.result] = &cell;
+    if (cell.fits)
+      by_name[shared[cell.result]][cell.result] = &cell;
+  const bool all_fit = std::ranges::all_of(ranking.cells, &RankedCell::fits);
+  const auto number = [&](std::size_t place, const std::string& axis) {
+    return *finite_number_in((*compared.results)[place].setting(axis));
+  };
   std::vector<Map> maps;
   for (const auto& [name, cells] : by_name) {
     std::set<double> xs, ys;
-    for (const std::size_t cell : cells) {
-      xs.insert(number(cell, axes[0]));
-      ys.insert(number(cell, axes[1]));
+    for (const auto& [place, cell] : cells) {
+      xs.insert(number(place, axes[0]));
+      ys.insert(number(place, axes[1]));
     }
     if (xs.size() < 2 || ys.size() < 2)
       continue;
     Grid grid{{xs.begin(), xs.end()}, {ys.begin(), ys.end()}, {}};
-    const auto place = [](const std::vector<double>& values, double value) {
+    const auto index_in = [](const std::vector<double>& values, double value) {
       return static_cast<std::size_t>(std::ranges::lower_bound(values, value) - values.begin());
     };
-    for (const std::size_t cell : cells)
-      grid.at[{place(grid.xs, number(cell, axes[0])), place(grid.ys, number(cell, axes[1]))}]
-             [choice[cell]] = {&study.cells[cell], ranked[cell]};
-    maps.push_back(map_of(name, grid, axes));
+    for (const auto& [place, cell] : cells)
+      grid.at[{index_in(grid.xs, number(place, axes[0])),
+               index_in(grid.ys, number(place, axes[1]))}][choice[place]] = cell;
+    maps.push_back(map_of(compared, name, grid, axes));
     if (!all_fit)
       maps.back().sentence += " What does not fit into memory is left out.";
   }

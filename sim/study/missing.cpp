@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "kernels/io/csv.h"
-#include "sim/study/study.h"
+#include "sim/study/names.h"
 
 namespace syncline {
 namespace {
@@ -30,7 +30,7 @@ std::vector<CellOptions> cells_listed_in(const std::string& results_csv) {
   std::error_code error;
   if (!std::filesystem::exists(results_csv, error))
     return cells;
-  std::vector<std::string> options;  // the columns before simulated_as
+  Words options;  // the columns before simulated_as
   read_csv_lines(results_csv, CsvFields::quoted, [&](const CsvLine& line) {
     if (line.kind == CsvLine::Kind::columns) {
       const auto end = std::ranges::find(line.fields, "simulated_as");
@@ -49,7 +49,7 @@ std::vector<CellOptions> cells_listed_in(const std::string& results_csv) {
 }
 
 std::vector<CellOptions> without_result(const std::vector<CellOptions>& sweep,
-                                        const std::vector<Result>& results) {
+                                        const Results& results) {
   std::set<ByOption> there;
   for (const Result& result : results)
     there.insert(by_option(result.options));
@@ -60,8 +60,7 @@ std::vector<CellOptions> without_result(const std::vector<CellOptions>& sweep,
   return missing;
 }
 
-std::string missing_shown(const std::vector<CellOptions>& sweep,
-                          const std::vector<Result>& results) {
+std::string missing_shown(const std::vector<CellOptions>& sweep, const Results& results) {
   constexpr std::size_t most_named = 3;
   const std::vector<CellOptions> missing = without_result(sweep, results);
   if (missing.empty())
@@ -70,9 +69,9 @@ std::string missing_shown(const std::vector<CellOptions>& sweep,
   for (const CellOptions& cell : sweep)
     for (const auto& [option, value] : by_option(cell))
       different[option].insert(value);
-  std::vector<std::string> names;
+  Words names;
   for (const CellOptions& cell : missing) {
-    std::vector<std::string> words;
+    Words words;
     for (const auto& [option, value] : by_option(cell))
       if (different[option].size() > 1)
         words.push_back(said(option, value));

@@ -14,16 +14,14 @@
 #include "sim/report/readable.h"
 #include "sim/report/report.h"
 #include "sim/report/runs.h"
-#include "sim/study/best_of.h"
+#include "sim/study/comparison.h"
 #include "sim/study/lists.h"
-#include "sim/study/study.h"
 #include "sim/window.h"
 
 namespace syncline {
 namespace {
 
 using Numbers = std::vector<double>;
-using Repeats = std::vector<Result>;
 
 constexpr std::size_t most_named = 10;  // seeds in a note
 constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -34,20 +32,19 @@ double seed_of(const Result& cell) {
 
 // Groups the cells that differ in their seed only, ordered by it. A second cell with the same seed
 // is not a repetition.
-std::vector<Repeats> repeated(Repeats cells) {
-  std::vector<Repeats> groups;
-  std::map<std::string, std::size_t> place_of;
+std::vector<Results> repeated(Results cells) {
+  LongList<std::string> keys;
+  std::vector<Results> groups;
   std::set<std::pair<std::string, double>> seen;
   for (Result& cell : cells) {
     std::string key = options_but(cell, {"seed"});
     while (!seen.emplace(key, seed_of(cell)).second)
       key += "again\n";
-    const auto [found, is_new] = place_of.emplace(key, groups.size());
-    if (is_new)
-      groups.emplace_back();
-    groups[found->second].push_back(std::move(cell));
+    const std::size_t place = keys.place_of(key);
+    groups.resize(keys.all.size());
+    groups[place].push_back(std::move(cell));
   }
-  for (Repeats& group : groups)
+  for (Results& group : groups)
     std::ranges::sort(group, {}, seed_of);
   return groups;
 }
@@ -60,7 +57,7 @@ double middle_of(Numbers values) {
 
 // The figure of each cell, in order. A cell without it, because it missed a target or diverged,
 // gets the worst value.
-Numbers numbers_in(const Figure& figure, const Repeats& cells) {
+Numbers numbers_in(const Figure& figure, const Results& cells) {
   Numbers numbers;
   for (const Result& cell : cells)
     numbers.push_back(
@@ -68,7 +65,7 @@ Numbers numbers_in(const Figure& figure, const Repeats& cells) {
   return numbers;
 }
 
-Numbers runs_in(const Repeats& cells) {
+Numbers runs_in(const Results& cells) {
   Numbers runs;
   for (const Result& cell : cells)
     if (const Numbers& own = cell.figures.throughput_of_runs; own.empty())
@@ -86,7 +83,7 @@ std::string without_digits(const std::string& text) {
   return words;
 }
 
-void take_medians(const Repeats& cells, Figures& figures) {
+void take_medians(const Results& cells, Figures& figures) {
   for (const Figure& figure : figure_rows()) {
     const auto* member = std::get_if<NumberMember<Figures>>(&figure.member);
     if (member == nullptr)
@@ -138,7 +135,7 @@ constexpr std::array<CurveColumn, 4> learned_columns{&CurvePoint::loss, &CurvePo
 // The values of a column at one evaluation. A run that has ended, because it met its target, goes
 // on at its pace with its last values. No evaluation then mixes its end with runs that are still on
 // their way. A run that diverged has the worst value.
-Numbers at_evaluation(const Repeats& cells, std::size_t evaluation, CurveColumn column) {
+Numbers at_evaluation(const Results& cells, std::size_t evaluation, CurveColumn column) {
   const bool is_progress = std::ranges::count(progress_columns, column) > 0;
   const bool more_is_better =
       column == &CurvePoint::accuracy || column == &CurvePoint::train_accuracy;
@@ -159,7 +156,7 @@ Numbers at_evaluation(const Repeats& cells, std::size_t evaluation, CurveColumn 
 }
 
 // A curve as long as the median of the curves.
-std::vector<CurvePoint> median_curve(const Repeats& cells) {
+std::vector<CurvePoint> median_curve(const Results& cells) {
   std::vector<std::size_t> ends;
   std::size_t longest = 0;
   for (const Result& cell : cells)
@@ -177,7 +174,7 @@ std::vector<CurvePoint> median_curve(const Repeats& cells) {
 
 // Writes the same value of an option into all results. Pooled results then compete, although one of
 // them has not all seeds, or is not the best of several.
-void write_alike(std::vector<Result>& results, const std::string& name, const std::string& value) {
+void write_alike(Results& results, const std::string& name, const std::string& value) {
   for (Result& result : results) {
     std::erase_if(result.options, [&](const WrittenOption& one) { return one.name == name; });
     if (!value.empty())
@@ -187,7 +184,7 @@ void write_alike(std::vector<Result>& results, const std::string& name, const st
 
 // Why ssp may be faster than asp, and its gradients staler, where a reader expects the opposite.
 // Empty if they are not compared.
-std::string note_of_caches(const std::vector<Result>& results) {
+std::string note_of_caches(const Results& results) {
   const auto any = [&](const char* schedule, const char* cache) {
     return std::ranges::any_of(results, [&](const Result& result) {
       return result.option("schedule") == schedule && result.option("cache") == cache;
@@ -200,17 +197,32 @@ std::string note_of_caches(const std::vector<Result>& results) {
 }
 
 // The values of the option in these cells, in the order in which they appear.
-std::vector<std::string> different_values(const std::string& option, const Repeats& cells) {
-  std::vector<std::string> values;
+Words different_values(const std::string& option, const Results& cells) {
+  Words values;
   for (const Result& cell : cells)
     if (const std::string& value = cell.option(option); !value.empty())
       found_or_added(values, value);
   return values;
 }
 
+// "41 s to missed": the band in words; empty if there is none.
+std::string range_of_seeds(const Figure& figure, const Result& result) {
+  const std::optional<SeedBand> band = band_of(figure.name, result);
+  if (!band)
+    return "";
+  const auto end_shown = [&](double end) {
+    if (figure.unit == Unit::samples_per_s)
+      return count_shown(end);
+    const Numbers numbers = numbers_in(figure, result.repetitions);
+    const auto place = std::ranges::find(numbers, end) - numbers.begin();
+    return shown_in_table(figure, result.repetitions[static_cast<std::size_t>(place)]);
+  };
+  return end_shown(band->least) + " to " + end_shown(band->most);
+}
+
 }  // namespace
 
-Result pool_of(std::vector<Result> repetitions) {
+Result pool_of(Results repetitions) {
   std::vector<const Result*> order;
   for (const Result& cell : repetitions)
     order.push_back(&cell);
@@ -229,14 +241,14 @@ Result pool_of(std::vector<Result> repetitions) {
   return pool;
 }
 
-Pool pooled(std::vector<Result> cells) {
+Pool pooled(Results cells) {
   Pool pool;
-  std::vector<Repeats> groups = best_of(repeated(std::move(cells)), pool.notes);
+  std::vector<Results> groups = best_of(repeated(std::move(cells)), pool.notes);
   const bool repeats =
-      std::ranges::any_of(groups, [](const Repeats& group) { return group.size() > 1; });
+      std::ranges::any_of(groups, [](const Results& group) { return group.size() > 1; });
   std::map<double, std::string> seeds;
   std::set<std::size_t> counts;
-  for (Repeats& group : groups) {
+  for (Results& group : groups) {
     if (!repeats) {
       pool.results.push_back(std::move(group.front()));
       continue;
@@ -250,7 +262,7 @@ Pool pooled(std::vector<Result> cells) {
     if (const auto values = different_values(option, pool.results); !values.empty())
       write_alike(pool.results, option, fmt::format("{}", fmt::join(values, "; ")));
   if (repeats) {
-    std::vector<std::string> shown;
+    Words shown;
     for (const auto& [number, seed] : seeds)
       shown.push_back(seed);
     write_alike(pool.results, "seed", fmt::format("{}", fmt::join(shown, ", ")));
@@ -289,21 +301,7 @@ std::vector<SeedBand> curve_band(const Result& result, double CurvePoint::*colum
   return bands;
 }
 
-std::string range_of_seeds(const Figure& figure, const Result& result) {
-  const std::optional<SeedBand> band = band_of(figure.name, result);
-  if (!band)
-    return "";
-  const auto end_shown = [&](double end) {
-    if (figure.unit == Unit::samples_per_s)
-      return count_shown(end);
-    const Numbers numbers = numbers_in(figure, result.repetitions);
-    const auto place = std::ranges::find(numbers, end) - numbers.begin();
-    return shown_in_table(figure, result.repetitions[static_cast<std::size_t>(place)]);
-  };
-  return end_shown(band->least) + " to " + end_shown(band->most);
-}
-
-bool has_ranges(const Figure& figure, const std::vector<Result>& results) {
+bool has_ranges(const Figure& figure, const Results& results) {
   return (figure.unit == Unit::samples_per_s || figure.has(Figure::if_learned)) &&
          std::ranges::any_of(results, [&](const Result& result) {
            return band_of(figure.name, result).has_value();
@@ -315,9 +313,8 @@ std::string shown_with_range(const Figure& figure, const Result& result) {
   return shown_in_table(figure, result) + (range.empty() ? "" : " (" + range + ")");
 }
 
-std::vector<std::vector<std::size_t>> places_of(const std::vector<Result>& pooled,
-                                                const std::vector<Result>& cells) {
-  static const std::vector<std::string> said_of_all{"best-of", "best-of-seeds"};
+std::vector<std::vector<std::size_t>> places_of(const Results& pooled, const Results& cells) {
+  static const Words said_of_all{"best-of", "best-of-seeds"};
   std::map<std::string, std::vector<std::size_t>> all;
   for (std::size_t i = 0; i < cells.size(); ++i)
     all[options_but(cells[i], said_of_all)].push_back(i);
@@ -351,22 +348,33 @@ bool is_of_chance(const Result& result) {
          result.option("server-jitter").empty();
 }
 
-FirstInSeeds first_in_seeds(const std::vector<const Result*>& results,
-                            bool (*before)(const Result&, const Result&)) {
-  FirstInSeeds all;
-  for (const Result& own : results.front()->repetitions) {
-    bool shared = false;
-    bool first = true;
-    for (std::size_t i = 1; i < results.size(); ++i)
-      for (const Result& other : results[i]->repetitions)
+std::string medians_shown(const Result& result) {
+  return fmt::format("medians of {} seeds", seeds_of(result));
+}
+
+std::string basis_of(const std::vector<const Result*>& competing, const std::string& figure,
+                     bool (*before)(const Result&, const Result&)) {
+  const Result& first = *competing.front();
+  const auto once = [](const Result* result) {
+    return is_of_chance(*result) && result->figures.runs == 1;
+  };
+  if (seeds_of(first) == 1)
+    return std::ranges::any_of(competing, once) ? "one seed" : "";
+  std::size_t shared = 0, won = 0;  // seeds that it shares with any other, and in which it is first
+  for (const Result& own : first.repetitions) {
+    bool is_shared = false, is_first = true;
+    for (std::size_t i = 1; i < competing.size(); ++i)
+      for (const Result& other : competing[i]->repetitions)
         if (seed_of(other) == seed_of(own)) {
-          shared = true;
-          first = first && !before(other, own);
+          is_shared = true;
+          is_first = is_first && !before(other, own);
         }
-    all.seeds += shared ? 1 : 0;
-    all.first += shared && first ? 1 : 0;
+    shared += is_shared ? 1 : 0;
+    won += is_shared && is_first ? 1 : 0;
   }
-  return all;
+  const std::string range = range_of_seeds(*find_figure(figure), first);
+  return fmt::format("median of {} seeds{}{}", seeds_of(first), range.empty() ? "" : ", " + range,
+                     shared == 0 ? "" : fmt::format("; first in {} of {}", won, shared));
 }
 
 }  // namespace syncline

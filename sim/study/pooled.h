@@ -15,9 +15,9 @@ struct Pool {
   std::vector<std::string> notes;  // how cells were pooled and chosen; none if neither was needed
 };
 
-// Pools cells that differ only in their seed; of cells that differ in what best-of names, keeps one
-// (best_of.h). If there are neither, results are the cells. The order of the cells does not change
-// what they become.
+// Pools cells that differ only in their seed; of cells that differ in what best-of names, keeps
+// one. If there are neither, results are the cells. The order of the cells does not change what
+// they become.
 Pool pooled(std::vector<Result> cells);
 
 // One result for a cell and its repetitions. Figures are medians: of throughput over all runs of
@@ -44,8 +44,6 @@ std::vector<SeedBand> curve_band(const Result& result, double CurvePoint::*colum
 // differ.
 bool has_ranges(const Figure& figure, const std::vector<Result>& results);
 
-// "41 s to missed": the band in words; empty if there is none.
-std::string range_of_seeds(const Figure& figure, const Result& result);
 // "44.1 s (41 s to missed)": the figure as shown in a table.
 std::string shown_with_range(const Figure& figure, const Result& result);
 
@@ -59,13 +57,23 @@ std::size_t seeds_of(const Result& result);
 // Whether another seed would give another result: something is learned, or times are drawn.
 bool is_of_chance(const Result& result);
 
-// Of the seeds that the first of these results shares with any other: in how many it comes before
-// all others.
-struct FirstInSeeds {
-  std::size_t first = 0;
-  std::size_t seeds = 0;
-};
-FirstInSeeds first_in_seeds(const std::vector<const Result*>& results,
-                            bool (*before)(const Result&, const Result&));
+// "medians of 5 seeds".
+std::string medians_shown(const Result& result);
+
+// What a verdict rests on, besides the number of the winner, which is the first of `competing`:
+// "median of 5 seeds, 11.9 s to 13 s; first in 4 of 5", or "one seed" if results depend on chance
+// and nothing was repeated. Empty if nothing depends on chance.
+std::string basis_of(const std::vector<const Result*>& competing, const std::string& figure,
+                     bool (*before)(const Result&, const Result&));
+
+// The option best-of: of cells that differ only in the options that it names, one is compared. Of
+// cells, each with its repetitions by seed, returns the best of each kind on the seeds that choose.
+// These keep their other seeds, or all seeds if they have no others. `notes` says how they were
+// chosen.
+std::vector<std::vector<Result>> best_of(std::vector<std::vector<Result>> cells,
+                                         std::vector<std::string>& notes);
+
+// Whether a is chosen before b: by what they have learned, or by throughput.
+bool is_better(const Result& a, const Result& b);
 
 }  // namespace syncline

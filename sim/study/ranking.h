@@ -3,12 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "sim/result.h"
+#include "sim/study/comparison.h"
 
 namespace syncline {
 
@@ -34,8 +35,7 @@ struct RankedCell {
   double uncertainty() const { return half_width / samples_per_s; }
 };
 
-// Cells among which a user may choose: they differ in schedule, exchange, compressor and the like,
-// and have the same workers, model and network.
+// The cells of a Contest.
 struct CompetingCells {
   std::vector<std::pair<std::string, std::string>> setting;  // tells this contest from others
   std::int64_t workers = 0;
@@ -58,8 +58,12 @@ struct Ranking {
 };
 
 // `without` says which cells are missing (missing.h): the verdict is then of the others.
-Ranking rank(const std::vector<Result>& results, const std::string& without = "");
+Ranking rank(const Comparison& compared, const std::string& without = "");
 
+// The order of a contest: candidates first, the fastest of them first.
+bool ranks_before(const RankedCell& a, const RankedCell& b);
+// Whether their intervals overlap.
+bool may_be_as_fast(const RankedCell& slower, const RankedCell& faster);
 // Whether the faster cell has no lead over the slower: their intervals overlap, and the numbers are
 // near.
 bool ties(const RankedCell& slower, const RankedCell& faster);

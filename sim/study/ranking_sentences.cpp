@@ -7,11 +7,9 @@
 
 #include "kernels/io/text.h"
 #include "sim/report/readable.h"
-#include "sim/report/runs.h"
-#include "sim/study/hindrances.h"
 #include "sim/study/lists.h"
+#include "sim/study/names.h"
 #include "sim/study/pooled.h"
-#include "sim/study/study.h"
 
 namespace syncline {
 namespace {
@@ -51,7 +49,7 @@ std::vector<const Result*> candidates_in(const Results& results, const Competing
 std::string basis_note(const Results& results, const CompetingCells& contest) {
   const Result& first = results[contest.cells.front().result];
   if (seeds_of(first) == 1 && first.figures.runs > 1)
-    return " (the mean of " + runs_shown(first.figures.runs) + ")";
+    return " (the mean of " + counted(first.figures.runs, "run") + ")";
   return in_brackets(
       basis_of(candidates_in(results, contest), "throughput_samples_per_s", is_faster));
 }
@@ -90,13 +88,6 @@ std::string won(const Results& results, const CompetingCells& contest) {
   return text + (left_out.empty() ? "" : "; " + left_out);
 }
 
-std::string settings_shown(const CompetingCells& contest) {
-  Words words;
-  for (const auto& setting : contest.setting)
-    words.push_back(setting_shown(setting));
-  return and_listed(words);
-}
-
 // "; each of 3 seeds", or "; each of one seed".
 std::string repeated_note(const Results& results, const std::vector<CompetingCells>& contests) {
   std::size_t seeds = 1;
@@ -116,9 +107,7 @@ constexpr const char* all_level = "all";
 std::string level_in(const CompetingCells& contest) {
   if (contest.tied == contest.cells.size() && contest.tied > 2)
     return all_level;
-  Words names;
-  for (std::size_t i = 0; i < contest.tied; ++i)
-    names.push_back(contest.cells[i].choice);
+  Words names = choices_of(contest, contest.tied);
   std::ranges::sort(names);
   return and_listed(names);
 }
@@ -154,20 +143,20 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
       clearest = &contest;
     }
   }
-  const bool one_wins = winners.size() == contests.size() && counted(winners).size() == 1;
+  const bool one_wins = winners.size() == contests.size() && times_each(winners).size() == 1;
   const std::string first =
       (one_wins
            ? winners[0] + " is the fastest " + everywhere(contests.size(), settings)
            : fmt::format("Of {} combinations of {}, ", contests.size(), and_listed(settings))) +
       (one_wins           ? ""
-       : !winners.empty() ? "the fastest is " + few(counted(winners))
+       : !winners.empty() ? "the fastest is " + few(times_each(winners))
        : hindered > 0     ? "none has a winner"
        : std::ranges::all_of(level, [](const std::string& names) { return names == all_level; })
            ? "none has a winner, all are ties"
-           : "none has one winner; ties for first place: " + few(counted(level))) +
+           : "none has one winner; ties for first place: " + few(times_each(level))) +
       ((winners.empty() && hindered == 0) || level.empty()
            ? ""
-           : "; ties for first place: " + few(counted(level))) +
+           : "; ties for first place: " + few(times_each(level))) +
       (hindered == 0 ? "" : fmt::format("; in {} not all {}", hindered, hindrances.words())) +
       repeated_note(results, contests) + ".";
   if (clearest == nullptr)
@@ -221,19 +210,8 @@ std::string scaled(const Results& results, const CompetingCells& contest) {
                      left_out.empty() ? "" : "; ", left_out);
 }
 
-}  // namespace
-
-Words sentences_of(const Results& results, const std::vector<CompetingCells>& contests,
-                   const Words& settings, const Words& differing) {
-  if (contests.size() == 1)
-    return {differing == Words{"workers"} ? scaled(results, contests.front())
-                                          : won(results, contests.front()) + "."};
-  if (settings == Words{"price"})  // which does not change speed
-    return {"With every price " + won(results, contests.front()) + "."};
-  return settings == Words{"workers"} ? wins_by_workers(results, contests)
-                                      : wins(results, contests, settings);
-}
-
+// Says which value of an option that tells contests apart has the fastest cell, with the best cell
+// of each value.
 std::string each_by_its_best(const std::vector<CompetingCells>& contests,
                              const std::string& option) {
   struct Best {
@@ -256,7 +234,7 @@ std::string each_by_its_best(const std::vector<CompetingCells>& contests,
       if (setting.first == option)
         value = setting.second;
       else
-        others.push_back(setting_shown(setting));
+        others.push_back(setting_shown(setting.first, setting.second));
     if (!cell.is_candidate) {
       found_or_added(without, value);
       continue;
@@ -302,11 +280,13 @@ std::string prices_of(const Results& results, const Ranking& ranking) {
   return prices.empty() ? "" : fmt::format(" Prices: {}.", fmt::join(prices, "; "));
 }
 
+// Says what an epoch takes in the fastest cell and costs in the cheapest; empty without a price and
+// a size.
 std::string epoch_sentence(const Results& results, const Ranking& ranking) {
   const RankedCell& fastest = ranking.cells.front();  // a cell that fits into memory, if one does
   if (!fastest.fits)
     return {};
-  const auto sized = number_of(results[fastest.result].option("epoch-samples"));
+  const auto sized = finite_number_in(results[fastest.result].option("epoch-samples"));
   if (!sized && !fastest.epoch_cost)
     return {};
   const auto whom = [&](const RankedCell& cell) {
@@ -339,48 +319,48 @@ std::string epoch_sentence(const Results& results, const Ranking& ranking) {
                      duration_shown(cheapest.epoch_s), prices_of(results, ranking));
 }
 
-std::string how_near(double less, double more) {
-  return more <= less * (1 + smallest_lead) ? "less than 0.5 % apart" : "within their intervals";
+}  // namespace
+
+Words sentences_of(const Results& results, const Ranking& ranking, const Contests& contests) {
+  const std::vector<CompetingCells>& ranked = ranking.contests;
+  const Words& settings = contests.settings;
+  if (contests.none_competes)
+    return {};
+  Words sentences;
+  if (ranked.size() == 1)
+    sentences = {contests.differing == Words{"workers"} ? scaled(results, ranked.front())
+                                                        : won(results, ranked.front()) + "."};
+  else if (settings == Words{"price"})  // which does not change speed
+    sentences = {"With every price " + won(results, ranked.front()) + "."};
+  else
+    sentences = settings == Words{"workers"} ? wins_by_workers(results, ranked)
+                                             : wins(results, ranked, settings);
+  if (!contests.purchase.empty())
+    sentences.insert(sentences.begin(), each_by_its_best(ranked, contests.purchase));
+  if (!is_among("model", settings) && !is_among("epoch-samples", settings))
+    if (const std::string epoch = epoch_sentence(results, ranking); !epoch.empty())
+      sentences.push_back(epoch);
+  return sentences;
 }
 
-std::string medians_shown(const Result& result) {
-  return fmt::format("medians of {} seeds", seeds_of(result));
+std::string settings_shown(const CompetingCells& contest) {
+  Words words;
+  for (const auto& [option, value] : contest.setting)
+    words.push_back(setting_shown(option, value));
+  return and_listed(words);
+}
+
+std::string how_near(double less, double more) {
+  return more <= less * (1 + smallest_lead) ? "less than 0.5 % apart" : "within their intervals";
 }
 
 std::string in_brackets(const std::string& text) {
   return text.empty() ? "" : " (" + text + ")";
 }
 
-std::string basis_of(const std::vector<const Result*>& competing, const std::string& figure,
-                     bool (*before)(const Result&, const Result&)) {
-  const Result& first = *competing.front();
-  if (seeds_of(first) == 1)
-    return std::ranges::any_of(competing,
-                               [](const Result* result) {
-                                 return is_of_chance(*result) && result->figures.runs == 1;
-                               })
-               ? "one seed"
-               : "";
-  const FirstInSeeds count = first_in_seeds(competing, before);
-  const std::string range = range_of_seeds(*find_figure(figure), first);
-  return fmt::format(
-      "median of {} seeds{}{}", seeds_of(first), range.empty() ? "" : ", " + range,
-      count.seeds == 0 ? "" : fmt::format("; first in {} of {}", count.first, count.seeds));
-}
-
-std::string setting_shown(const std::pair<std::string, std::string>& setting) {
-  const auto& [option, value] = setting;
-  return option == "workers" ? said(option, value) : option + " " + value;
-}
-
-Words counted(const Words& names) {
-  using Count = std::pair<std::string, int>;
-  std::vector<Count> counts;
-  for (const std::string& name : names)
-    ++found_or_added(counts, name, &Count::first).second;
-  std::ranges::stable_sort(counts, std::greater(), &Count::second);
+Words times_each(const Words& names) {
   Words parts;
-  for (const auto& [name, count] : counts)
+  for (const auto& [name, count] : tallied(names))
     parts.push_back(fmt::format("{} in {}", name, count));
   return parts;
 }

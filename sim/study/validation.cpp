@@ -45,6 +45,14 @@ const std::string& name_of(const ValidationRow& row) {
 
 }  // namespace
 
+const ValidationRow* worst_of(const std::vector<ValidationRow>& rows) {
+  const ValidationRow* worst = nullptr;
+  for (const ValidationRow& row : rows)
+    if (!row.fit && (worst == nullptr || std::abs(row.error()) > std::abs(worst->error())))
+      worst = &row;
+  return worst;
+}
+
 Agreement agreement(const std::vector<ValidationRow>& rows) {
   std::vector<double> errors;
   std::vector<double> of_perfect;
@@ -74,7 +82,7 @@ Chart agreement_chart(const std::vector<ValidationRow>& rows) {
               .x = {"measured, samples/s", "samples/s", Scale::log10},
               .y = {"simulated, samples/s", "samples/s", Scale::log10}};
   std::vector<std::string> folders;
-  const ValidationRow* worst = nullptr;
+  const ValidationRow* worst = worst_of(rows);
   for (const ValidationRow& row : rows) {
     const std::string name = row.folder + (row.fit ? " (fit)" : "");
     Series& series = found_or_added(chart.series, name, &Series::name);
@@ -83,8 +91,6 @@ Chart agreement_chart(const std::vector<ValidationRow>& rows) {
     series.x.push_back(row.measured);
     series.y.push_back(row.simulated);
     series.notes.push_back(fmt::format("{}, {:+.1f} %", name_of(row), 100 * row.error()));
-    if (!row.fit && (worst == nullptr || std::abs(row.error()) > std::abs(worst->error())))
-      worst = &row;
   }
   chart.sentence =
       worst == nullptr

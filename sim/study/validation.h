@@ -30,6 +30,9 @@ struct Agreement {
   double tau = 0;  // Kendall's tau-b of measured against simulated: 1 is the same ranking
 };
 
+// The row with role `report` that is furthest off; a null pointer without such rows.
+const ValidationRow* worst_of(const std::vector<ValidationRow>& rows);
+
 // Over the rows with role `report`.
 Agreement agreement(const std::vector<ValidationRow>& rows);
 

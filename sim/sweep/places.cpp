@@ -1,5 +1,6 @@
 #include "sim/sweep/places.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 
@@ -61,6 +62,48 @@ void Places::add(const std::string& flag, const std::string& path, const std::st
     throw std::runtime_error(flag + " " + error.what());
   }
   reserve(path, "what " + flag + " writes");
+}
+
+std::string path_of(const CommandLine& line, const std::string& flag, const char* of) {
+  const std::string path = line.flag(flag).value_or("");
+  if (path.empty() && line.has(flag))
+    throw std::invalid_argument("--" + flag + " is empty: allowed is the path of a " + of);
+  return path;
+}
+
+std::vector<fs::path> entries_of(const std::string& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error))
+    throw std::invalid_argument(brief_path(folder) + ": no such folder");
+  std::vector<fs::path> paths;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error))
+    paths.push_back(entries->path());
+  if (error)
+    throw std::invalid_argument(brief_path(folder) + ": cannot be read: " + error.message());
+  std::ranges::sort(paths);
+  return paths;
+}
+
+std::string title_of_folder(const std::string& path) {
+  const auto normal = [](const fs::path& written) {
+    const fs::path shorter = written.lexically_normal();
+    return shorter.has_filename() ? shorter : shorter.parent_path();
+  };
+  fs::path folder = normal(path);
+  std::error_code error;
+  if (folder == "." || folder.filename() == "..")
+    if (const fs::path whole = normal(fs::absolute(path, error)); !error)
+      folder = whole.has_filename() ? whole.filename() : whole;
+  return printable(folder.string());
+}
+
+std::string place_of(const CommandLine& line, const std::string& flag, const std::string& begin,
+                     Places& places) {
+  const std::string path = path_of(line, flag, "file");
+  if (!path.empty())
+    places.add("--" + flag, path, begin);
+  return path;
 }
 
 }  // namespace syncline

@@ -56,7 +56,7 @@ std::string command_of_task(const CommandLine& line, std::size_t tasks) {
   words.emplace_back("--resume");
   std::string command = "exec";
   for (const std::string& word : words)
-    command += " " + quoted(word);
+    command.append(" ").append(quoted(word));
   return command + " --jobs \"${SLURM_CPUS_PER_TASK:-1}\" --share \"$SLURM_ARRAY_TASK_ID/" +
          std::to_string(tasks) + "\"";
 }

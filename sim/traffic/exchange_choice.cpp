@@ -5,6 +5,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "kernels/io/text.h"
 #include "sim/traffic/exchange_time.h"
 
 namespace syncline {
@@ -63,8 +64,8 @@ std::string described(const std::vector<ExchangeChoice>& choices) {
   std::string text;
   for (const auto& [name, taken] : by_name) {
     const auto megabytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; };
-    text += fmt::format("{}{} for {} bucket{} of {:.3g}", text.empty() ? "" : "; ", name,
-                        taken.buckets, taken.buckets == 1 ? "" : "s", megabytes(taken.least));
+    text += fmt::format("{}{} for {} of {:.3g}", text.empty() ? "" : "; ", name,
+                        counted(taken.buckets, "bucket"), megabytes(taken.least));
     text += taken.most == taken.least ? " MB" : fmt::format(" to {:.3g} MB", megabytes(taken.most));
     std::string others;
     for (const auto& [other, seconds] : taken.of_others)

@@ -1,5 +1,5 @@
 // The JSON of `syncline validate`, as its --baseline reads it.
-#include "sim/commands/validate_gate.h"
+#include "sim/gate/validation_gate.h"
 #include "tests/fuzz/law.h"
 
 namespace syncline {

@@ -2,7 +2,7 @@
 // the same.
 #include <stdexcept>
 
-#include "sim/commands/expected_csv.h"
+#include "sim/gate/expectation.h"
 #include "tests/fuzz/law.h"
 
 namespace syncline {

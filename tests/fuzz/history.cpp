@@ -1,8 +1,9 @@
 // The file of `syncline check --history`: writing what was read, and reading it again, gives the
 // same.
+#include "sim/gate/history.h"
+
 #include <stdexcept>
 
-#include "sim/commands/history_csv.h"
 #include "tests/fuzz/law.h"
 
 namespace syncline {

@@ -36,7 +36,8 @@ void read(Bytes bytes) {
     if (result.learned)
       for (const LearnedTable& table : learned_tables())
         require_plain_text(bytes, table_csv(*result.learned, table));
-    for (const std::string& sentence : rank({result, result}).sentences)
+    const Results twice{result, result};
+    for (const std::string& sentence : rank(comparison_of(twice)).sentences)
       require_plain_text(bytes, sentence);
     Result other = result;
     other.options.push_back({.name = "schedule", .value = "other"});

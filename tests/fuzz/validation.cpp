@@ -1,5 +1,5 @@
 // The measurements of a validation folder.
-#include "sim/commands/validation_folder.h"
+#include "sim/gate/validation_gate.h"
 #include "tests/fuzz/law.h"
 
 namespace syncline {

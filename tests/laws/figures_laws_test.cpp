@@ -178,14 +178,14 @@ void expect_no_less_than_bounds(const DrawnCell& cell) {
 void expect_same_in_bars_and_table(const DrawnCell& cell) {
   const Figures& figures = cell.run.figures;
   const std::vector<Result> results{cell.result};
-  const Study study = study_of(results);
+  const Comparison compared = comparison_of(results);
   const std::map<std::string, double> expected{
       {"computation", figures.compute_s},
       {"compression", figures.compress_s},
       {"exposed communication", figures.exposed_communication_s},
       {"waiting", figures.waiting_s}};
   std::size_t bars = 0;
-  for (const Chart& chart : charts_of(study, 0))
+  for (const Chart& chart : charts_of(compared, 0))
     if (chart.id == "breakdown")
       for (const Series& series : chart.series) {
         EXPECT_DOUBLE_EQ(series.y.at(0), expected.at(series.name)) << series.name;

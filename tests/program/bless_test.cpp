@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/io/text.h"
-#include "sim/commands/expected_csv.h"
+#include "sim/gate/expectation.h"
 #include "tests/program/checked_folder.h"
 #include "tests/unit/errors.h"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/study/verdict.h"
+#include "sim/gate/answer.h"
 #include "tests/program/checked_folder.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
@@ -266,14 +266,15 @@ TEST(JUnit, HasNoMarkupAndNoControlCharactersOfOthers) {
                                        .expected = "]]>",
                                        .now = "\x1b[2J",
                                        .why = {"<script>"}}};
-  const std::string xml = junit_xml("s", verdicts);
+  const std::string xml = junit_xml({.title = "s", .verdicts = verdicts});
   expect_mentions(xml, {"&lt;a&amp;&quot;b\\x01", "]]&gt;", "&lt;script&gt;"});
   for (const char c : xml)
     EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
-  const std::string markdown = verdicts_markdown("t", {{.kind = Verdict::Kind::moved,
-                                                        .cell = "a|b",
-                                                        .figure = "<script>",
-                                                        .now = "[x](javascript:1)"}});
+  const std::string markdown = answer_markdown({.title = "t",
+                                                .verdicts = {{.kind = Verdict::Kind::moved,
+                                                              .cell = "a|b",
+                                                              .figure = "<script>",
+                                                              .now = "[x](javascript:1)"}}});
   expect_mentions(markdown, {"a\\|b", "\\<script\\>", "\\[x\\](javascript:1)"});
 }
 
@@ -287,7 +288,7 @@ TEST(Annotations, HaveNoCommandsOfOthers) {
                   .why = {"b\n::set-output name=z::1"}};
   verdict.cause.what = "c,line=7::d\n::add-mask::e";
   verdict.file = "f,g:h.csv";
-  const std::string text = annotations({verdict});
+  const std::string text = annotations({.title = "t", .verdicts = {verdict}});
   EXPECT_EQ(lines_in(text), 1U) << text;
   EXPECT_TRUE(text.starts_with("::error file=f%2Cg%3Ah.csv,title=syncline%3A c%2Cline=7%3A%3Ad"))
       << text;

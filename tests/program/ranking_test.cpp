@@ -36,7 +36,7 @@ Ranking ranking_of(const std::vector<Cell>& cells) {
   std::vector<Result> results;
   for (const Cell& cell : cells)
     results.push_back(result_of(cell));
-  return rank(results);
+  return ranked(results);
 }
 
 Options of(const char* schedule, const char* exchange, int workers = 8) {
@@ -99,7 +99,7 @@ TEST(Ranking, CallsOnlyWhatIsNearATie) {
   Result other = result_of({of("bsp", "tree"), 98, 0});
   other.figures.throughput_interval.reset();  // too few iterations to know
   other.figures.halves_differ = 0.025;
-  EXPECT_EQ(rank({result_of({of("bsp", "ring"), 100}), other}).contests.front().tied, 2U);
+  EXPECT_EQ(ranked({result_of({of("bsp", "ring"), 100}), other}).contests.front().tied, 2U);
 }
 
 // Its throughput is unknown: it neither wins nor ties, and is named.
@@ -108,18 +108,18 @@ TEST(Ranking, HasNoCandidateThatIsNotSteady) {
                               result_of({of("bsp", "tree"), 6265, 0.001}),
                               result_of({of("bsp", "ps"), 7000, 0.001})};
   results[0].figures.halves_differ = -0.12;
-  const Ranking ranking = rank(results);
+  const Ranking ranking = ranked(results);
   EXPECT_EQ(ranking.sentences.front(),
             "ps is the fastest: 7,000 samples/s, 1.1 x the next, tree (6,265); ring is no "
             "candidate: the halves of its window differ by 12 %.");
   EXPECT_EQ(ranking.cells.front().result, 2U);
   EXPECT_EQ(ranking.cells.back().result, 0U);
   results[1].figures.halves_differ = 0.05;
-  EXPECT_EQ(rank(results).sentences.front(),
+  EXPECT_EQ(ranked(results).sentences.front(),
             "ps is the fastest: 7,000 samples/s; ring and tree are no candidates: the halves of "
             "their windows differ by up to 12 %.");
   results[2].figures.halves_differ = 0.04;
-  const Ranking none = rank(results);
+  const Ranking none = ranked(results);
   EXPECT_EQ(none.contests.front().tied, 0U);
   expect_mentions(none.sentences.front(), {"none is known to be the fastest: ring, ps and tree"});
 }
@@ -131,7 +131,7 @@ TEST(Ranking, CallsATieWhatIsWithinTheErrorOfFlows) {
   const auto tied_as = [&](const char* ring, const char* tree) {
     first.provenance.fidelity = ring;
     second.provenance.fidelity = tree;
-    return rank({first, second}).contests.front().tied;
+    return ranked({first, second}).contests.front().tied;
   };
   EXPECT_EQ(tied_as("step", "step"), 1U);
   EXPECT_EQ(tied_as("flow", "flow"), 1U);
@@ -232,13 +232,13 @@ TEST(Ranking, OfSeveralSaysWhereNotAllAreSteady) {
         results.back().figures.halves_differ = 0.1;
     }
   results[2].figures.halves_differ = 0.1;  // asp on 8
-  const std::string text = rank(results).sentences[1];
+  const std::string text = ranked(results).sentences[1];
   EXPECT_EQ(text,
             "With fewer workers: none among cells that are steady at 8; asp among cells that are "
             "steady at 4.");
   for (Result& result : results)
     result.options.push_back({.name = "jitter", .value = result.option("workers")});
-  expect_mentions(rank(results).sentences[0],
+  expect_mentions(ranked(results).sentences[0],
                   {"the fastest is asp in 1 and bsp in 1; in 2 not all are steady"});
 }
 

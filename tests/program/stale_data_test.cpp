@@ -10,9 +10,9 @@
 
 #include "sim/commands/commands.h"
 #include "sim/commands/help.h"
+#include "sim/gate/cause.h"
 #include "sim/options/expand.h"
 #include "sim/platform/platform_file.h"
-#include "sim/study/cause.h"
 #include "sim/sweep/inputs.h"
 #include "tests/program/checked_folder.h"
 #include "tests/program/installation.h"

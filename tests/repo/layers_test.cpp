@@ -95,6 +95,10 @@ TEST(Layers, EveryFileIncludesOnlyWhatItsFolderMay) {
        "sim/simulate.h|" +
            contracts,
        "sys/.*"},
+      {"sim/gate/(answer|validation).*",
+       "sim/(gate|sweep|study|report|options|platform|catalogue)/.*|" + contracts, "nlohmann/.*"},
+      {"sim/gate/.*", "sim/(gate|sweep|study|report|options|platform|catalogue)/.*|" + contracts,
+       "sys/.*"},
       {"sim/(commands/.*|main.cpp)", "sim/.*|" + offered, "nlohmann/.*"},
       {"sim/.*", contracts},
       {"kernels/arithmetic/.*", "kernels/arithmetic/.*|" + offered},

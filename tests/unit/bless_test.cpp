@@ -1,5 +1,5 @@
 // `validate --bless` reads what it is about to write into expected.csv.
-#include "sim/commands/bless.h"
+#include "sim/gate/bless.h"
 
 #include <gtest/gtest.h>
 

@@ -4,13 +4,12 @@
 #include <ctime>
 #include <gtest/gtest.h>
 
-#include "sim/commands/bless.h"
-#include "sim/commands/check_folder.h"
+#include "sim/gate/answer.h"
+#include "sim/gate/bless.h"
+#include "sim/gate/folder.h"
+#include "sim/gate/history.h"
 #include "sim/platform/platform_file.h"
-#include "sim/study/against.h"
-#include "sim/study/history.h"
 #include "sim/study/lists.h"
-#include "sim/study/verdict_groups.h"
 #include "tests/unit/checked_platform.h"
 #include "tests/unit/folder.h"
 
@@ -69,8 +68,9 @@ TEST(Growth, OfVerdictsOnCellsThatAreGoneIsThatOfTheirNumber) {
     return [expected = expected_of(rows)] {
       const std::vector<Verdict> verdicts = judge(folder_of(3), expected);
       EXPECT_EQ(verdicts.size(), expected.rows.size() / 2);
-      verdicts_markdown("gone", verdicts);
-      verdicts_table(verdicts);
+      const Answer answer{.title = "gone", .verdicts = verdicts};
+      answer_markdown(answer);
+      answer_text(answer);
     };
   });
 }
@@ -105,7 +105,7 @@ TEST(Growth, OfWhatWasReplacedIsThatOfTheRows) {
       BaseComparison against{.base = "base"};
       against.replaced = replaced_between(before, now);
       EXPECT_EQ(against.replaced.size(), now.size());
-      against_text(against);
+      answer_text({.title = "replaced", .verdicts = {}, .against = against});
     };
   });
 }

@@ -21,7 +21,7 @@ Result cell(const std::string& schedule, const Learned& learned,
 }
 
 std::vector<Chart> charts(const std::vector<Result>& results) {
-  return learning_charts(study_of(results), 0);
+  return learning_charts(comparison_of(results), 0);
 }
 
 TEST(LearningCharts, AreOfLossAndAccuracyAgainstThreeThings) {

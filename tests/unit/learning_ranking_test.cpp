@@ -23,8 +23,8 @@ class LearningRanking : public testing::Test {
 };
 
 TEST_F(LearningRanking, IsLedByWhoReachedTheTargetFirst) {
-  const Ranking ranking = rank({cell("asp", 500, learned_, 3.4), cell("bsp", 100, learned_, 2.1),
-                                cell("ssp", 300, less_), cell("inhad", 900, made_divergence(1))});
+  const Ranking ranking = ranked({cell("asp", 500, learned_, 3.4), cell("bsp", 100, learned_, 2.1),
+                                  cell("ssp", 300, less_), cell("inhad", 900, made_divergence(1))});
   EXPECT_EQ(ranking.sentences.front(),
             "reached accuracy 0.95 first: bsp, 2.1 s (one seed) against 3.4 s of asp; 1 did not "
             "reach it; 1 "
@@ -39,14 +39,14 @@ TEST_F(LearningRanking, IsLedByWhoReachedTheTargetFirst) {
 
 TEST_F(LearningRanking, SaysThatNobodyReachedIt) {
   EXPECT_EQ(
-      rank({cell("asp", 500, less_), cell("bsp", 100, made_learned(0.5, 0.9))}).sentences.front(),
+      ranked({cell("asp", 500, less_), cell("bsp", 100, made_learned(0.5, 0.9))}).sentences.front(),
       "none reached accuracy 0.95: bsp ends with the least loss, 0.5 (90.0 % held out, after "
       "10 s; one seed); asp with the most, 0.75 (80.0 % held out, after 10 s).");
 }
 
 TEST_F(LearningRanking, WithoutATargetSaysThroughputAndLoss) {
   const Ranking ranking =
-      rank({cell("asp", 500, less_, {}, ""), cell("bsp", 100, learned_, {}, "")});
+      ranked({cell("asp", 500, less_, {}, ""), cell("bsp", 100, learned_, {}, "")});
   ASSERT_EQ(ranking.sentences.size(), 2U);
   expect_mentions(ranking.sentences[0], {"asp is the fastest: 500"});
   expect_mentions(ranking.sentences[1],
@@ -55,7 +55,7 @@ TEST_F(LearningRanking, WithoutATargetSaysThroughputAndLoss) {
 }
 
 TEST_F(LearningRanking, IsATieWhereTheTargetWasReachedAtOneMoment) {
-  EXPECT_EQ(rank({cell("asp", 100, less_, 2), cell("bsp", 100, learned_, 2)}).sentences.front(),
+  EXPECT_EQ(ranked({cell("asp", 100, less_, 2), cell("bsp", 100, learned_, 2)}).sentences.front(),
             "reached accuracy 0.95 first: bsp and asp tie at 2 s (one seed).");
 }
 
@@ -64,7 +64,7 @@ TEST_F(LearningRanking, IsATieWhereTheTargetWasReachedAtOneMoment) {
 // winner.
 TEST_F(LearningRanking, IsATieWhereTheTargetWasReachedAtTimesThatTie) {
   const auto said = [&](double first_s, double second_s, const Learned& second) {
-    return rank({cell("asp", 100, learned_, first_s), cell("bsp", 100, second, second_s)})
+    return ranked({cell("asp", 100, learned_, first_s), cell("bsp", 100, second, second_s)})
         .sentences.front();
   };
   EXPECT_EQ(said(2.430, 2.434, learned_),
@@ -86,8 +86,9 @@ TEST_F(LearningRanking, IsATieWhereTheTargetWasReachedAtTimesThatTie) {
 // The sentence names the third, which is far behind; on the page, too, tied cells are not ahead of
 // each other.
 TEST_F(LearningRanking, NamesWhatIsBehindATie) {
-  const Ranking ranking = rank({cell("asp", 100, learned_, 2.43), cell("bsp", 500, learned_, 2.44),
-                                cell("ssp", 300, learned_, 5.0), cell("inhad", 200, less_)});
+  const Ranking ranking =
+      ranked({cell("asp", 100, learned_, 2.43), cell("bsp", 500, learned_, 2.44),
+              cell("ssp", 300, learned_, 5.0), cell("inhad", 200, less_)});
   EXPECT_EQ(ranking.sentences.front(),
             "reached accuracy 0.95 first: asp and bsp tie at 2.43 s to 2.44 s, less than 0.5 % "
             "apart (one seed) against 5 s of ssp; 1 did not reach it.");
@@ -112,16 +113,16 @@ TEST_F(LearningRanking, KnowsSecondsOfSeveralSeedsAsWellAsTheyAgree) {
     }
     return pool_of(seeds);
   };
-  expect_mentions(rank({pooled_cell("asp", 7, 1), pooled_cell("bsp", 7.2, 1)}).sentences.front(),
+  expect_mentions(ranked({pooled_cell("asp", 7, 1), pooled_cell("bsp", 7.2, 1)}).sentences.front(),
                   {"asp and bsp tie at 7 s to 7.2 s, within their intervals (medians of 4 seeds)"});
   expect_mentions(
-      rank({pooled_cell("asp", 7, 0.01), pooled_cell("bsp", 7.2, 0.01)}).sentences.front(),
+      ranked({pooled_cell("asp", 7, 0.01), pooled_cell("bsp", 7.2, 0.01)}).sentences.front(),
       {"first: asp, 7 s (median of 4 seeds", "against 7.2 s of bsp"});
 }
 
 TEST_F(LearningRanking, IsATieWhereTheLeastLossIsOneNumber) {
-  expect_mentions(rank({cell("asp", 100, made_learned(0.5001, 0.8)),
-                        cell("bsp", 100, made_learned(0.5, 0.8)), cell("ssp", 100, less_)})
+  expect_mentions(ranked({cell("asp", 100, made_learned(0.5001, 0.8)),
+                          cell("bsp", 100, made_learned(0.5, 0.8)), cell("ssp", 100, less_)})
                       .sentences.front(),
                   {"bsp and asp tie with the least loss, 0.5 ", "; ssp with the most, 0.75"});
 }
@@ -129,7 +130,7 @@ TEST_F(LearningRanking, IsATieWhereTheLeastLossIsOneNumber) {
 // The curve has one point per second.
 TEST_F(LearningRanking, SaysWhereTheTargetWasPerhapsMetInAnotherOrder) {
   EXPECT_EQ(
-      rank({cell("asp", 100, learned_, 2.5), cell("bsp", 100, learned_, 2.1)}).sentences.front(),
+      ranked({cell("asp", 100, learned_, 2.5), cell("bsp", 100, learned_, 2.1)}).sentences.front(),
       "reached accuracy 0.95 first: bsp, 2.1 s (one seed) against 2.5 s of asp (a smaller "
       "evaluate-every may say otherwise).");
 }
@@ -138,7 +139,7 @@ TEST_F(LearningRanking, SaysWhoHadMoreSamples) {
   Learned more = less_;
   more.curve.back().samples *= 2;
   expect_mentions(
-      rank({cell("asp", 500, more, {}, ""), cell("bsp", 100, learned_, {}, "")}).sentences[1],
+      ranked({cell("asp", 500, more, {}, ""), cell("bsp", 100, learned_, {}, "")}).sentences[1],
       {"after 10 s and 5,000 samples; one seed)", "after 10 s and 10,000 samples)"});
 }
 
@@ -148,20 +149,20 @@ TEST_F(LearningRanking, NeverComparesOtherLessonsWhateverTheyAreCalled) {
     return learned_result({{"name", name}, {"learn", learn}, {"until", until}}, 100, learned_, 1.0);
   };
   for (const std::string& sentence :
-       rank({named("a", "mlp", "loss:0.5"), named("b", "softmax", "loss:0.5"),
-             named("c", "mlp", "accuracy:0.5")})
+       ranked({named("a", "mlp", "loss:0.5"), named("b", "softmax", "loss:0.5"),
+               named("c", "mlp", "accuracy:0.5")})
            .sentences)
     EXPECT_EQ(sentence.find("first"), std::string::npos) << sentence;
 }
 
 TEST_F(LearningRanking, NeverCallsWhatDivergedTheWinner) {
-  const Ranking one = rank({cell("asp", 500, made_divergence(1)), cell("bsp", 100, learned_)});
+  const Ranking one = ranked({cell("asp", 500, made_divergence(1)), cell("bsp", 100, learned_)});
   for (const std::string& sentence : one.sentences)
     EXPECT_EQ(sentence.find("asp"), std::string::npos) << sentence;
   EXPECT_EQ(one.cells.front().result, 1U);
   ASSERT_EQ(one.cells.size(), 2U);
   const Ranking none =
-      rank({cell("asp", 500, made_divergence(1)), cell("bsp", 100, made_divergence(2))});
+      ranked({cell("asp", 500, made_divergence(1)), cell("bsp", 100, made_divergence(2))});
   EXPECT_EQ(none.sentences, std::vector<std::string>{"2 of 2 cells diverged."});
   EXPECT_EQ(none.cells.size(), 2U);
 }
@@ -170,7 +171,7 @@ TEST_F(LearningRanking, ComparesWithinANumberOfWorkers) {
   const auto of = [&](const char* schedule, const char* workers, double target_s) {
     return cell(schedule, 100, learned_, target_s, "accuracy:0.95", workers);
   };
-  EXPECT_EQ(rank({of("asp", "2", 1), of("bsp", "2", 2), of("asp", "4", 2), of("bsp", "4", 1)})
+  EXPECT_EQ(ranked({of("asp", "2", 1), of("bsp", "2", 2), of("asp", "4", 2), of("bsp", "4", 1)})
                 .sentences.front(),
             "at 4 workers reached accuracy 0.95 first: bsp, 1 s (one seed) against 2 s of asp.");
 }
@@ -182,7 +183,7 @@ TEST_F(LearningRanking, CountsWhereMoreDiffers) {
       results.push_back(learned_result(
           {{"schedule", schedule}, {"seed", seed}, {"until", "accuracy:0.95"}}, 100, learned_,
           seed[0] == '3' ? std::nullopt : std::optional(schedule == "asp" ? 1.0 : 2.0)));
-  EXPECT_EQ(rank(results).sentences.front(),
+  EXPECT_EQ(ranked(results).sentences.front(),
             "of 3 combinations, each of one seed, the target was reached first by asp in 2 and "
             "nobody in 1.");
 }

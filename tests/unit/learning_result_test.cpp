@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
+#include "sim/gate/expectation.h"
 #include "sim/page/tables.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/learning.h"
 #include "sim/report/result_json.h"
-#include "sim/study/expectation.h"
 #include "sim/sweep/out_folder.h"
 #include "sim/sweep/sweep.h"
 #include "tests/unit/errors.h"

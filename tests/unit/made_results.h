@@ -7,11 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "kernels/io/text.h"
 #include "sim/report/report.h"
 #include "sim/result.h"
-#include "sim/study/study.h"
+#include "sim/study/ranking.h"
 
 namespace syncline {
+
+inline Ranking ranked(const Results& results, const std::string& without = "") {
+  return rank(comparison_of(results), without);
+}
 
 // A result with these options; numbers are stored as numbers.
 inline Result result_with(const std::map<std::string, std::string>& options, double samples_per_s) {
@@ -19,16 +24,17 @@ inline Result result_with(const std::map<std::string, std::string>& options, dou
   for (const auto& [name, value] : options)
     result.options.push_back({.name = name,
                               .value = value,
-                              .is_number = number_of(value).has_value() && name != "name"});
+                              .is_number = finite_number_in(value).has_value() && name != "name"});
   Figures& figures = result.figures;
-  figures.worker_count = static_cast<std::int64_t>(number_of(result.option("workers")).value_or(8));
+  figures.worker_count =
+      static_cast<std::int64_t>(finite_number_in(result.option("workers")).value_or(8));
   figures.throughput_samples_per_s = samples_per_s;
   figures.throughput_of_runs = {samples_per_s};
   figures.scaling_efficiency = 0.8;
   figures.iteration_mean_s = 1;
   Scenario scenario;
-  scenario.epoch_samples = number_of(result.option("epoch-samples"));
-  scenario.price = number_of(result.option("price"));
+  scenario.epoch_samples = finite_number_in(result.option("epoch-samples"));
+  scenario.price = finite_number_in(result.option("price"));
   add_epoch(scenario, figures);
   return result;
 }

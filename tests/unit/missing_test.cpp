@@ -37,17 +37,17 @@ TEST(Missing, IsInTheVerdictBeforeAnyWinner) {
   const std::vector<CellOptions> cells = cells_of(all);
   all.erase(all.end() - 2);  // bsp with 8 workers, the baseline of asp
   const std::string without = missing_shown(cells, all);
-  EXPECT_TRUE(rank(all, without)
+  EXPECT_TRUE(ranked(all, without)
                   .sentences.front()
                   .starts_with("Without 1 of 8 cells (ring, bsp, 8 workers): At 8 workers asp"))
-      << rank(all, without).sentences.front();
+      << ranked(all, without).sentences.front();
   expect_mentions(summary_of({.results = all, .rows = {}, .missing = {}, .without = without}),
                   {"**Without 1 of 8 cells"});
   expect_mentions(
       page_data({.results = all, .rows = {}, .missing = {}, .without = without}, 1'000'000),
       {"Without 1 of 8 cells"});
   // A single cell has no competitor, but the missing cells are still named.
-  EXPECT_EQ(rank({all.front()}, "7 of 8 cells (a; b; c; 4 more)").sentences,
+  EXPECT_EQ(ranked({all.front()}, "7 of 8 cells (a; b; c; 4 more)").sentences,
             std::vector<std::string>{"Without 7 of 8 cells (a; b; c; 4 more)."});
 }
 

@@ -12,8 +12,8 @@
 #include "sim/page/svg.h"
 #include "sim/page/tables.h"
 #include "sim/study/charts.h"
-#include "sim/study/study.h"
-#include "sim/study/subject.h"
+#include "sim/study/comparison.h"
+#include "sim/study/names.h"
 #include "tests/unit/made_results.h"
 
 namespace syncline {
@@ -150,30 +150,30 @@ TEST_F(Page, OfAValidationHasItsRows) {
   EXPECT_TRUE(data["cases"].empty());
 }
 
-TEST(Study, NamesCellsByWhatTellsThemApart) {
+TEST(Comparison, NamesCellsByWhatTellsThemApart) {
   const std::vector<Result> results = made_sweep();
-  const Study study = study_of(results);
-  EXPECT_EQ(study.x_option, "workers");
-  EXPECT_EQ(study.cells[0].name, "bsp, 1 worker");
-  EXPECT_EQ(study.cells[3].name, "asp, 2 workers");
-  EXPECT_EQ(study.cells[0].colour, study.cells[2].colour);
-  EXPECT_NE(study.cells[0].colour, study.cells[1].colour);
+  const Comparison compared = comparison_of(results);
+  EXPECT_EQ(compared.x_option, "workers");
+  EXPECT_EQ(compared.cells[0].name, "bsp, 1 worker");
+  EXPECT_EQ(compared.cells[3].name, "asp, 2 workers");
+  EXPECT_EQ(compared.cells[0].colour, compared.cells[2].colour);
+  EXPECT_NE(compared.cells[0].colour, compared.cells[1].colour);
 }
 
-TEST(Study, DoesNotCompareModels) {
+TEST(Comparison, DoesNotCompareModels) {
   std::vector<Result> results;
   for (const std::string model : {"resnet50", "vgg16"})
     for (const std::string schedule : {"bsp", "asp"})
       results.push_back(made_result({{"model", model}, {"schedule", schedule}}, 100));
-  const Study study = study_of(results);
-  EXPECT_EQ(study.cases, (std::vector<std::string>{"resnet50", "vgg16"}));
-  EXPECT_EQ(study.cells[3].series, "asp");
+  const Comparison compared = comparison_of(results);
+  EXPECT_EQ(compared.cases, (std::vector<std::string>{"resnet50", "vgg16"}));
+  EXPECT_EQ(compared.cells[3].series, "asp");
 }
 
 TEST(Charts, SayWhatTheyShow) {
   const std::vector<Result> results = made_sweep();
-  const Study study = study_of(results);
-  const auto charts = charts_of(study, 0);
+  const Comparison compared = comparison_of(results);
+  const auto charts = charts_of(compared, 0);
   EXPECT_EQ(charts[0].sentence,
             "With 8 workers bsp reaches 800 samples/s, 8 times what it does with 1 worker; asp, "
             "the slowest, 640 samples/s.");
@@ -197,7 +197,7 @@ TEST(Maps, DrawTheLineWhereTwoChoicesAreAsFast) {
              {"bandwidth-factor", bandwidth},
              {"schedule", schedule}},
             schedule == "bsp" ? 100.0 : 100.0 * workers / (bandwidth == "1" ? 3.0 : 6.0)));
-  const auto maps = maps_of(study_of(results), rank(results));
+  const auto maps = maps_of(comparison_of(results), ranked(results));
   ASSERT_EQ(maps.size(), 1U);
   EXPECT_EQ(maps[0].tiles.size(), 8U);
   ASSERT_EQ(maps[0].crossings.size(), 2U);
@@ -217,7 +217,7 @@ TEST(Maps, HaveNoWinnerWhereTheLeadIsNone) {
                          {"bandwidth-factor", bandwidth},
                          {"schedule", schedule}},
                         schedule == "bsp" ? 100 : 100 * (workers == 1 ? 1.004 : workers * 1.0)));
-  const auto maps = maps_of(study_of(results), rank(results));
+  const auto maps = maps_of(comparison_of(results), ranked(results));
   ASSERT_EQ(maps.size(), 1U);
   for (const Tile& tile : maps[0].tiles)
     EXPECT_EQ(tile.winner.has_value(), tile.x != 0) << tile.x << ", " << tile.y;
@@ -302,10 +302,10 @@ TEST(Subject, IsInEveryFigureAndSaysSeveralByTheirNumber) {
   for (const char* model : {"resnet50", "vgg16", "nets/mine.csv", "bert"})
     for (const char* platform : {"two-hosts", "dgx"})
       results.push_back(made_result({{"model", model}, {"platform", platform}}, 100));
-  const Study study = study_of(results);
-  EXPECT_EQ(subject_of(study), "4 models, batch 32, two-hosts and dgx");
-  for (std::size_t i = 0; i < study.cases.size(); ++i)
-    EXPECT_NE(subject_of(study, i), subject_of(study)) << study.cases[i];
+  const Comparison compared = comparison_of(results);
+  EXPECT_EQ(subject_of(compared), "4 models, batch 32, two-hosts and dgx");
+  for (std::size_t i = 0; i < compared.cases.size(); ++i)
+    EXPECT_NE(subject_of(compared, i), subject_of(compared)) << compared.cases[i];
   EXPECT_EQ(subject_of({&results[4]}, results), "mine, batch 32, two-hosts");
   EXPECT_NE(summary_of(findings_of(results)).find("\nOf 4 models, batch 32, two-hosts and dgx.\n"),
             std::string::npos);

@@ -33,7 +33,7 @@ Result learner(const std::string& schedule, const std::string& seed, std::option
 }
 
 std::vector<std::string> sentences_of_pool(const std::vector<Result>& cells) {
-  return rank(pooled(cells).results).sentences;
+  return ranked(pooled(cells).results).sentences;
 }
 
 TEST(Pooled, AreMediansByHand) {
@@ -128,7 +128,7 @@ TEST(Pooled, CompeteThoughOneHasFewerSeeds) {
   std::vector<Result> cells{seeded("1", 100), seeded("2", 101),
                             seeded("1", 50, {{"schedule", "asp"}})};
   const Pool pool = pooled(cells);
-  EXPECT_EQ(rank(pool.results).contests.size(), 1U);
+  EXPECT_EQ(ranked(pool.results).contests.size(), 1U);
   expect_mentions(pool.notes.front(), {"the median of 1 to 2 seeds (1 and 2)"});
 }
 
@@ -226,7 +226,7 @@ TEST(Pooled, AreOneLineOfAChart) {
     for (const char* seed : {"1", "2", "3"})
       cells.push_back(learner(schedule, seed, 1.0 + seed[0] - '0'));
   const Pool pool = pooled(cells);
-  const std::vector<Chart> charts = learning_charts(study_of(pool.results), 0);
+  const std::vector<Chart> charts = learning_charts(comparison_of(pool.results), 0);
   ASSERT_FALSE(charts.empty());
   EXPECT_EQ(charts.front().series[0].name, "asp");
   EXPECT_EQ(charts.front().series[0].bands.size(), charts.front().series[0].y.size());
@@ -265,11 +265,11 @@ TEST(Verdicts, FromOneSeedOfSomethingRandomSaySo) {
   const auto of = [](const char* schedule, double samples_per_s, const char* jitter) {
     return seeded("1", samples_per_s, {{"schedule", schedule}, {"jitter", jitter}});
   };
-  expect_mentions(rank({of("bsp", 200, "0.1"), of("asp", 100, "0.1")}).sentences.front(),
+  expect_mentions(ranked({of("bsp", 200, "0.1"), of("asp", 100, "0.1")}).sentences.front(),
                   {"200 samples/s (one seed)"});
-  EXPECT_EQ(rank({of("bsp", 200, "0"), of("asp", 100, "0")}).sentences.front().find("seed"),
+  EXPECT_EQ(ranked({of("bsp", 200, "0"), of("asp", 100, "0")}).sentences.front().find("seed"),
             std::string::npos);
-  expect_mentions(rank({learner("bsp", "1", 2), learner("asp", "1", 3)}).sentences.front(),
+  expect_mentions(ranked({learner("bsp", "1", 2), learner("asp", "1", 3)}).sentences.front(),
                   {"bsp, 2 s (one seed) against 3 s of asp"});
 }
 
@@ -373,7 +373,7 @@ TEST(BestOf, IsAskedOfEachThatCompetes) {
   for (const Result& result : pool.results)
     EXPECT_EQ(seeds_of(result), 2U);
   EXPECT_DOUBLE_EQ(*pool.results.back().figures.target_s, 9);
-  const Ranking ranking = rank(pool.results);
+  const Ranking ranking = ranked(pool.results);
   EXPECT_EQ(ranking.contests.size(), 1U);
   expect_mentions(ranking.sentences.front(),
                   {"first: bsp, 2 s (median of 2 seeds; first in 2 of 2)"});

@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "sim/options/options.h"
+#include "sim/study/comparison.h"
+#include "sim/study/names.h"
 #include "sim/study/ranking.h"
-#include "sim/study/study.h"
-#include "sim/study/subject.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/made_results.h"
 
@@ -34,12 +34,13 @@ TEST(Roles, DecideWhetherCellsCompeteAndShareCharts) {
       continue;
     seen.insert(option.role);
     const std::vector<Result> results = crossed(option.name);
-    EXPECT_EQ(rank(results).contests.size(), option.role == Role::choice ? 1U : 2U) << option.name;
+    EXPECT_EQ(ranked(results).contests.size(), option.role == Role::choice ? 1U : 2U)
+        << option.name;
     const bool share =
         option.role == Role::choice || option.role == Role::run || option.role == Role::purchase;
-    const Study study = study_of(results);
-    if (study.x_option != option.name) {  // it is the axis of the curves
-      EXPECT_EQ(study.cases.size(), share ? 1U : 2U) << option.name;
+    const Comparison compared = comparison_of(results);
+    if (compared.x_option != option.name) {  // it is the axis of the curves
+      EXPECT_EQ(compared.cases.size(), share ? 1U : 2U) << option.name;
     }
   }
   EXPECT_EQ(seen.size(), 6U);
@@ -50,10 +51,10 @@ TEST(Roles, LetWhatIsAskedAboutCompeteWhereNothingElseDiffers) {
     const std::vector<Result> results = alone(option.name);
     const bool competes = option.role == Role::choice || option.role == Role::question ||
                           option.role == Role::purchase;
-    EXPECT_EQ(rank(results).contests.size(), competes ? 1U : 2U) << option.name;
-    EXPECT_EQ(rank(results).sentences.empty(), !competes) << option.name;
+    EXPECT_EQ(ranked(results).contests.size(), competes ? 1U : 2U) << option.name;
+    EXPECT_EQ(ranked(results).sentences.empty(), !competes) << option.name;
     const bool share = competes || option.role == Role::run;
-    EXPECT_EQ(study_of(results).cases.size(), share ? 1U : 2U) << option.name;
+    EXPECT_EQ(comparison_of(results).cases.size(), share ? 1U : 2U) << option.name;
   }
 }
 
@@ -62,8 +63,9 @@ TEST(Roles, AreOfNoMatterToNamedCells) {
   for (const Option& option : scenario_options()) {
     std::vector<Result> results{made_result({{"name", "one"}, {option.name, "1"}}, 100),
                                 made_result({{"name", "two"}, {option.name, "2"}}, 200)};
-    EXPECT_EQ(rank(results).contests.size(), option.role == Role::lesson ? 2U : 1U) << option.name;
-    EXPECT_EQ(study_of(results).cases.size(), 1U) << option.name;
+    EXPECT_EQ(ranked(results).contests.size(), option.role == Role::lesson ? 2U : 1U)
+        << option.name;
+    EXPECT_EQ(comparison_of(results).cases.size(), 1U) << option.name;
   }
 }
 
@@ -74,7 +76,7 @@ TEST(Roles, LetPlatformsCompeteEachByItsBest) {
                                                           {"dgx:nodes=4", "ring", 300.0},
                                                           {"dgx:nodes=4", "tree", 200.0}})
     results.push_back(made_result({{"platform", platform}, {"exchange", exchange}}, samples_per_s));
-  const Ranking ranking = rank(results);
+  const Ranking ranking = ranked(results);
   EXPECT_EQ(ranking.contests.size(), 2U);
   EXPECT_EQ(
       ranking.sentences.front(),
@@ -84,12 +86,13 @@ TEST(Roles, LetPlatformsCompeteEachByItsBest) {
   for (Result& result : results)
     if (result.option("platform") == "dgx:nodes=4")
       result.figures.worker_count = 5;
-  EXPECT_NE(rank(results).sentences.front().find("costs 0.8 times the other's"), std::string::npos);
-  const Study study = study_of(results);
-  EXPECT_EQ(study.cases.size(), 1U);
-  EXPECT_EQ(study.cells[3].series, "nodes=4 tree") << "all are dgx";
+  EXPECT_NE(ranked(results).sentences.front().find("costs 0.8 times the other's"),
+            std::string::npos);
+  const Comparison compared = comparison_of(results);
+  EXPECT_EQ(compared.cases.size(), 1U);
+  EXPECT_EQ(compared.cells[3].series, "nodes=4 tree") << "all are dgx";
   results.push_back(made_result({{"platform", "dgx:nodes=4"}, {"model", "vgg16"}}, 900));
-  EXPECT_FALSE(rank(results).sentences.front().starts_with("Each")) << "of another model";
+  EXPECT_FALSE(ranked(results).sentences.front().starts_with("Each")) << "of another model";
 }
 
 // An assumption is no choice: platforms compete at each assumed value.
@@ -101,7 +104,7 @@ TEST(Roles, LetPlatformsCompeteWhereNothingIsChosen) {
                                                           {"dgx:nodes=4", "published", 210.0}})
     results.push_back(
         made_result({{"platform", platform}, {"overlap-slowdown", slowdown}}, samples_per_s));
-  const Ranking ranking = rank(results);
+  const Ranking ranking = ranked(results);
   EXPECT_EQ(ranking.contests.size(), 2U);
   EXPECT_EQ(ranking.sentences,
             (std::vector<std::string>{
@@ -111,7 +114,7 @@ TEST(Roles, LetPlatformsCompeteWhereNothingIsChosen) {
                 "dgx:nodes=2 (100)."}));
   // Without common values each platform competes as it is.
   results.erase(results.begin() + 1, results.begin() + 3);
-  EXPECT_EQ(rank(results).contests.size(), 1U);
+  EXPECT_EQ(ranked(results).contests.size(), 1U);
 }
 
 // A platform that mixes devices and one with a single device: each price is listed once.
@@ -124,17 +127,17 @@ TEST(Roles, OfPlatformsNameEachPriceOnce) {
   results[1].provenance.price = h100;
   for (Result& result : results)
     result.figures.epoch_cost = 3;
-  expect_mentions(rank(results).sentences.back(), {" Prices: " + a100 + "; " + h100 + "."});
+  expect_mentions(ranked(results).sentences.back(), {" Prices: " + a100 + "; " + h100 + "."});
 }
 
 TEST(Roles, OfPlatformsOfOneStemHaveWholeNames) {
   const std::vector<Result> results{made_result({{"platform", "a/p.xml"}}, 100),
                                     made_result({{"platform", "b/p.xml"}}, 200),
                                     made_result({{"platform", "b/q.xml"}}, 300)};
-  const Study study = study_of(results);
-  EXPECT_EQ(study.cells[0].series, "a/p.xml");
-  EXPECT_EQ(study.cells[1].series, "b/p.xml");
-  EXPECT_EQ(study.cells[2].series, "q");
+  const Comparison compared = comparison_of(results);
+  EXPECT_EQ(compared.cells[0].series, "a/p.xml");
+  EXPECT_EQ(compared.cells[1].series, "b/p.xml");
+  EXPECT_EQ(compared.cells[2].series, "q");
   EXPECT_NE(subject_of({&results[0]}, results), subject_of({&results[1]}, results));
 }
 

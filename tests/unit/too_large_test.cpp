@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "sim/report/result_json.h"
-#include "sim/study/best_of.h"
 #include "sim/study/charts.h"
+#include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/made_results.h"
@@ -28,13 +28,13 @@ Result of_batch(int batch, double samples_per_s, double gb, Options more = {}) {
 
 TEST(TooLarge, IsNoCandidateHoweverFast) {
   const Ranking ranking =
-      rank({of_batch(16, 100, 40), of_batch(32, 150, 80), of_batch(64, 200, 96.2)});
+      ranked({of_batch(16, 100, 40), of_batch(32, 150, 80), of_batch(64, 200, 96.2)});
   EXPECT_EQ(ranking.sentences.front(),
             "batch 32 is the fastest: 150 samples/s, 1.5 x the next, batch 16 (100); batch 64 does "
             "not fit into memory (96.2 GB of 80 GB): not a candidate.");
   EXPECT_EQ(ranking.cells.front().result, 1U);
   EXPECT_EQ(ranking.cells.back().result, 2U);
-  EXPECT_EQ(rank({of_batch(16, 100, 40), of_batch(32, 150, 90), of_batch(64, 200, 96.2)})
+  EXPECT_EQ(ranked({of_batch(16, 100, 40), of_batch(32, 150, 90), of_batch(64, 200, 96.2)})
                 .sentences.front(),
             "batch 16 is the fastest: 100 samples/s; batch 64 and batch 32 do not fit into memory "
             "(at least 90 GB of 80 GB): no candidates.");
@@ -42,23 +42,23 @@ TEST(TooLarge, IsNoCandidateHoweverFast) {
 
 // The cell may be too large, but nothing says so.
 TEST(TooLarge, IsNotWhatOnlyMayBe) {
-  EXPECT_EQ(rank({result_with({{"batch", "64"}}, 200), of_batch(32, 100, 80)}).sentences.front(),
+  EXPECT_EQ(ranked({result_with({{"batch", "64"}}, 200), of_batch(32, 100, 80)}).sentences.front(),
             "batch 64 is the fastest: 200 samples/s, 2 x the next, batch 32 (100).");
 }
 
 TEST(TooLarge, IsSaidWhereNothingFits) {
-  EXPECT_EQ(rank({of_batch(16, 100, 81), of_batch(32, 150, 90)}).sentences.front(),
+  EXPECT_EQ(ranked({of_batch(16, 100, 81), of_batch(32, 150, 90)}).sentences.front(),
             "nothing fits into memory (at least 81 GB of 80 GB).");
 }
 
 TEST(TooLarge, LeavesOutWhatIsNotSteadyToo) {
   std::vector<Result> results{of_batch(16, 100, 40), of_batch(32, 150, 40), of_batch(64, 200, 90)};
   results[1].figures.halves_differ = 0.12;
-  expect_mentions(rank(results).sentences.front(),
+  expect_mentions(ranked(results).sentences.front(),
                   {"batch 16 is the fastest: 100 samples/s; batch 32 is no candidate: the halves "
                    "of its window differ by 12 %; batch 64 does not fit"});
   results.erase(results.begin());
-  expect_mentions(rank(results).sentences.front(), {"none is known to be the fastest: batch 32"});
+  expect_mentions(ranked(results).sentences.front(), {"none is known to be the fastest: batch 32"});
 }
 
 // With few workers each has a large shard; speed-up is then relative to the cells that fit.
@@ -66,7 +66,7 @@ TEST(TooLarge, IsNothingThatScalingStartsFrom) {
   const auto of = [](int workers, double gb) {
     return in_memory(result_with({{"workers", std::to_string(workers)}}, 10.0 * workers), gb);
   };
-  const std::string text = rank({of(8, 120), of(16, 70), of(32, 50)}).sentences.front();
+  const std::string text = ranked({of(8, 120), of(16, 70), of(32, 50)}).sentences.front();
   EXPECT_EQ(text,
             "32 workers: 320 samples/s, 2 x 16 workers, at a scaling efficiency of 80 %; 8 workers "
             "do not fit into memory (120 GB of 80 GB): not a candidate.");
@@ -79,14 +79,14 @@ TEST(TooLarge, IsCountedOverContests) {
       results.push_back(
           of_batch(batch, batch, batch == 64 ? 90 : 40, {{"bandwidth-factor", factor}}));
   expect_mentions(
-      rank(results).sentences.front(),
+      ranked(results).sentences.front(),
       {"batch 16 is the fastest with both values of bandwidth-factor; in 2 not all fit into "
        "memory"});
   std::vector<Result> by_workers;
   for (const char* workers : {"8", "16"})
     for (const int batch : {16, 64})
       by_workers.push_back(of_batch(batch, batch, batch == 64 ? 90 : 40, {{"workers", workers}}));
-  EXPECT_EQ(rank(by_workers).sentences[1],
+  EXPECT_EQ(ranked(by_workers).sentences[1],
             "With fewer workers: batch 16 among cells that fit into memory at 8.");
 }
 
@@ -98,7 +98,7 @@ TEST(TooLarge, IsNoPlatformsBest) {
   const std::vector<Result> results{on("a", 1, 10, 20, 80),  on("a", 2, 20, 90, 80),
                                     on("b", 1, 12, 20, 32),  on("b", 2, 24, 90, 32),
                                     on("c", 1, 100, 20, 16), on("c", 2, 200, 90, 16)};
-  EXPECT_EQ(rank(results).sentences.front(),
+  EXPECT_EQ(ranked(results).sentences.front(),
             "Each by its best, platform b is the fastest: 12 samples/s (batch 1), 1.2 x the next, "
             "a: 10 samples/s (batch 1); a sample costs the same on both if an hour of the first's "
             "worker costs 1.2 times the other's; nothing fits into memory with platform c.");
@@ -107,12 +107,12 @@ TEST(TooLarge, IsNoPlatformsBest) {
 // 64 would be the fastest and the cheapest.
 TEST(TooLarge, HasNoPrice) {
   const Options price{{"price", "2"}};
-  expect_mentions(rank({of_batch(16, 100, 40, price), of_batch(32, 150, 70, price),
-                        of_batch(64, 900, 90, price)})
+  expect_mentions(ranked({of_batch(16, 100, 40, price), of_batch(32, 150, 70, price),
+                          of_batch(64, 900, 90, price)})
                       .sentences.back(),
                   {"The fastest (batch 32) is also the cheapest: ", " per million samples, in "});
   for (const std::string& sentence :
-       rank({of_batch(32, 150, 90, price), of_batch(64, 900, 90, price)}).sentences)
+       ranked({of_batch(32, 150, 90, price), of_batch(64, 900, 90, price)}).sentences)
     EXPECT_EQ(sentence.find("million samples"), std::string::npos) << sentence;
 }
 
@@ -127,7 +127,7 @@ TEST(TooLarge, DoesNotLearnMost) {
   const auto of = [](const char* schedule, double loss, double gb) {
     return in_memory(learned_result({{"schedule", schedule}}, 100, made_learned(loss, 0.9)), gb);
   };
-  const Ranking ranking = rank({of("bsp", 0.3, 40), of("asp", 0.2, 40), of("inhad", 0.1, 90)});
+  const Ranking ranking = ranked({of("bsp", 0.3, 40), of("asp", 0.2, 40), of("inhad", 0.1, 90)});
   bool found = false;
   for (const std::string& sentence : ranking.sentences)
     found = found || sentence.starts_with("asp ends with the least loss");
@@ -139,7 +139,7 @@ TEST(TooLarge, IsInNoChart) {
   for (const int batch : {8, 16, 32, 64})
     results.push_back(in_memory(made_result({{"batch", std::to_string(batch)}}, 10.0 * batch),
                                 batch == 64 ? 90 : 40));
-  const auto charts = charts_of(study_of(results), 0);
+  const auto charts = charts_of(comparison_of(results), 0);
   ASSERT_EQ(charts.front().id, "throughput");
   EXPECT_EQ(charts.front().sentence,
             "With batch 32 bsp ring reaches 320 samples/s, 4 times what it does with batch 8. One "
@@ -147,7 +147,7 @@ TEST(TooLarge, IsInNoChart) {
   EXPECT_EQ(charts.front().series.front().x, (std::vector<double>{8, 16, 32}));
   for (Result& result : results)
     result = in_memory(result, 90);
-  const auto none = charts_of(study_of(results), 0);
+  const auto none = charts_of(comparison_of(results), 0);
   expect_mentions(none.front().sentence, {"640 samples/s", "Nothing here fits into memory."});
   EXPECT_EQ(none.front().series.front().x.size(), 4U);
 }
@@ -162,7 +162,7 @@ TEST(TooLarge, WinsNoTileOfAMap) {
                 {{"workers", workers}, {"bandwidth-factor", factor}, {"schedule", schedule}},
                 schedule == "bsp" ? 100 : 50),
             schedule == "bsp" && *workers == '2' ? 90 : 40));
-  const auto maps = maps_of(study_of(results), rank(results));
+  const auto maps = maps_of(comparison_of(results), ranked(results));
   ASSERT_EQ(maps.size(), 1U);
   for (const Tile& tile : maps[0].tiles)
     EXPECT_EQ(tile.first, tile.x == 0 ? "asp" : "bsp");
@@ -176,7 +176,7 @@ TEST(TooLarge, IsNamedInOneWarningWithTheOthers) {
   for (const int batch : {8, 16, 32, 64, 128, 256, 512})
     results.push_back(of_batch(batch, batch, 5.0 * batch));
   results[0].figures.warnings = {Warning("another")};
-  const auto warnings = warnings_of(study_of(results));
+  const auto warnings = warnings_of(comparison_of(results));
   ASSERT_EQ(warnings.size(), 2U);
   EXPECT_EQ(warnings[0].cells, "batch 8");
   EXPECT_EQ(warnings[1].cells, "batch 32; batch 64; batch 128; 2 more");

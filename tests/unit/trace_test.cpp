@@ -4,7 +4,7 @@
 
 #include "kernels/io/text.h"
 #include "sim/report/stream_lanes.h"
-#include "sim/study/study.h"
+#include "sim/study/names.h"
 #include "sim/traces/traces.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"

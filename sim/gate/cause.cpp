@@ -1,8 +1,9 @@
-#include "sim/study/cause.h"
+#include "sim/gate/cause.h"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <iterator>
 
 #include "kernels/io/text.h"
 #include "sim/options/options.h"
@@ -11,7 +12,6 @@
 #include "sim/report/readable.h"
 #include "sim/report/result_json.h"
 #include "sim/study/lists.h"
-#include "sim/study/verdict_groups.h"
 
 namespace syncline {
 
@@ -41,17 +41,6 @@ const std::vector<LearnedNote> learned_notes{
     {"left_out", "what compression leaves out",
      [](const Result& result) { return result.learned->compressed.left_out; }}};
 
-// "12.3 ms -> 15.1 ms", with enough digits to differ.
-std::string change_shown(double before_s, double now_s) {
-  std::string before = seconds_shown(before_s);
-  std::string now = seconds_shown(now_s);
-  if (before == now) {
-    before = fmt::format("{:.6g} s", before_s);
-    now = fmt::format("{:.6g} s", now_s);
-  }
-  return before + " -> " + now;
-}
-
 struct Moved {
   std::string words;
   double before = 0;
@@ -63,132 +52,137 @@ struct Moved {
     return before == 0 ? fmt::format("{} 0 -> {:.4g}", words, now)
                        : fmt::format("{} {}", words, part_shown(now / before - 1));
   }
+  // Of seconds: "12.3 ms -> 15.1 ms", with enough digits to differ.
+  std::string in_seconds() const {
+    const std::string from = seconds_shown(before), to = seconds_shown(now);
+    return from == to ? fmt::format("{:.6g} s -> {:.6g} s", before, now) : from + " -> " + to;
+  }
+  void make_part_of(Cause& cause) const {
+    cause.part = words;
+    cause.part_before = before;
+    cause.part_now = now;
+  }
 };
 
+// How a noted number moved; none if it is not in both notes.
+std::optional<Moved> noted_move(const CellNotes& notes, const std::string& name,
+                                const std::string& words = "") {
+  const auto before = noted_number(notes.before, name), now = noted_number(notes.now, name);
+  return before && now ? std::optional(Moved{words, *before, *now}) : std::nullopt;
+}
+
+std::optional<Moved> iteration_noted(const CellNotes& notes) {
+  return noted_move(notes, "iteration_mean_s");
+}
+
 // The parts of an iteration.
-std::vector<Moved> parts_noted(const Notes& before, const Notes& now) {
+std::vector<Moved> parts_noted(const CellNotes& notes) {
   std::vector<Moved> parts;
   for (const Figure& figure : figure_rows())
     if (figure.has(Figure::part))
-      if (const auto old = noted_number(before, figure.name), own = noted_number(now, figure.name);
-          old && own)
-        parts.push_back({figure.traits.words, *old, *own});
+      if (const auto part = noted_move(notes, figure.name, figure.traits.words))
+        parts.push_back(*part);
   return parts;
 }
 
 // Throughput is the samples of an iteration over its seconds: twice the batch makes it larger
 // although nothing is faster. Returns true if samples are the whole explanation: throughput fell
 // although no part of an iteration became longer, or rose although none became shorter.
-bool explain_samples(double change, const Notes& before, const Notes& now,
-                     Explanation& explanation) {
-  const auto old_s = noted_number(before, "iteration_mean_s");
-  const auto now_s = noted_number(now, "iteration_mean_s");
+bool explain_samples(double change, const CellNotes& notes, Explanation& explanation) {
+  const auto whole = iteration_noted(notes);
   // iteration_mean_s averages over workers, throughput adds them up; up to this part their product
   // may move without a change of samples.
   constexpr double of_windows = 0.05;
-  if (!old_s || !now_s || *old_s <= 0)
+  if (!whole || whole->before <= 0)
     return false;
-  const double samples = (1 + change) * *now_s / *old_s - 1;
+  const double samples = (1 + change) * whole->now / whole->before - 1;
   if (std::abs(samples) <= of_windows)
     return false;
-  const auto explains_by = [&](double before_s, double after_s) {  // seconds
-    return change < 0 ? after_s - before_s : before_s - after_s;
+  const auto explains_by = [&](const Moved& part) {  // seconds
+    return change < 0 ? part.now - part.before : part.before - part.now;
   };
-  const double least_s = worth_saying * *old_s;
-  const bool alone = explains_by(*old_s, *now_s) < -least_s &&
-                     std::ranges::none_of(parts_noted(before, now), [&](const Moved& part) {
-                       return explains_by(part.before, part.now) > least_s;
+  const double least_s = worth_saying * whole->before;
+  const bool alone = explains_by(*whole) < -least_s &&
+                     std::ranges::none_of(parts_noted(notes), [&](const Moved& part) {
+                       return explains_by(part) > least_s;
                      });
   explanation.sentences.push_back("samples per iteration " + part_shown(samples) +
-                                  (alone ? "; an iteration " + change_shown(*old_s, *now_s) : ""));
-  if (alone || std::abs(samples) > std::abs(*now_s / *old_s - 1))
+                                  (alone ? "; an iteration " + whole->in_seconds() : ""));
+  if (alone || std::abs(samples) > std::abs(whole->now / whole->before - 1))
     explanation.cause.part = "samples per iteration";
   return alone;
 }
 
 // Names the part of an iteration that moved most, and others that moved at least a fifth as much.
-void explain_parts(const Notes& before, const Notes& now, double by_seeds,
-                   Explanation& explanation) {
-  std::vector<Moved> moved = parts_noted(before, now);
-  const auto old_s = noted_number(before, "iteration_mean_s");
-  const auto now_s = noted_number(now, "iteration_mean_s");
-  if (moved.empty() || !old_s || !now_s)
+void explain_parts(const CellNotes& notes, double by_seeds, Explanation& explanation) {
+  std::vector<Moved> moved = parts_noted(notes);
+  const auto whole = iteration_noted(notes);
+  if (moved.empty() || !whole)
     return;
   std::ranges::stable_sort(moved, [](auto& a, auto& b) { return a.by() > b.by(); });
-  if (moved.front().by() <= rounding * *old_s) {
+  if (moved.front().by() <= rounding * whole->before) {
     explanation.sentences.emplace_back("no part of an iteration moved");
     return;
   }
-  if (moved.front().by() <= by_seeds * *old_s) {
+  if (moved.front().by() <= by_seeds * whole->before) {
     explanation.sentences.push_back(fmt::format(
         "no part of an iteration moved by more than {:.2g} % of it, as with another seed",
         100 * by_seeds));
     return;
   }
-  if (explanation.cause.part.empty()) {
-    explanation.cause.part = moved.front().words;
-    explanation.cause.part_before = moved.front().before;
-    explanation.cause.part_now = moved.front().now;
-  }
+  if (explanation.cause.part.empty())
+    moved.front().make_part_of(explanation.cause);
   std::string text = fmt::format("moved by {}, {} of an iteration ({})", moved.front().words,
-                                 change_shown(moved.front().before, moved.front().now),
-                                 change_shown(*old_s, *now_s));
+                                 moved.front().in_seconds(), whole->in_seconds());
   for (std::size_t i = 1; i < moved.size(); ++i)
     if (moved[i].by() >= 0.2 * moved.front().by())
-      text += "; " + moved[i].words + " " + change_shown(moved[i].before, moved[i].now);
+      text += "; " + moved[i].words + " " + moved[i].in_seconds();
   explanation.sentences.push_back(text);
 }
 
 // How the load of network and devices in an iteration moved.
-std::string loads_moved(const Notes& before, const Notes& now) {
+std::string loads_moved(const CellNotes& notes) {
   std::string text;
   for (const Figure& figure : figure_rows()) {
     if (!figure.has(Figure::explains) || figure.has(Figure::part) || figure.traits.words.empty())
       continue;
-    const auto old = noted_number(before, figure.name);
-    const auto own = noted_number(now, figure.name);
-    if (!old || !own || std::abs(*own - *old) <= worth_saying * std::abs(*old))
-      continue;
-    text += (text.empty() ? "" : "; ") + Moved{figure.traits.words, *old, *own}.shown();
+    if (const auto load = noted_move(notes, figure.name, figure.traits.words);
+        load && load->by() > worth_saying * std::abs(load->before))
+      text += (text.empty() ? "" : "; ") + load->shown();
   }
   return text;
 }
 
 // How the things on which a loss depends moved, the largest part first.
-std::vector<Moved> learning_moved(const Notes& before, const Notes& now) {
+std::vector<Moved> learning_moved(const CellNotes& notes) {
   std::vector<Moved> moved;
   for (const LearnedNote& note : learned_notes)
-    if (const auto old = noted_number(before, note.name), own = noted_number(now, note.name);
-        old && own && std::abs(*own - *old) > rounding * std::abs(*old))
-      moved.push_back({note.words, *old, *own});
+    if (const auto one = noted_move(notes, note.name, note.words);
+        one && one->by() > rounding * std::abs(one->before))
+      moved.push_back(*one);
   std::ranges::stable_sort(moved, [](auto& a, auto& b) { return a.part() > b.part(); });
   return moved;
 }
 
 // Seconds until a target are iterations, on which learning decides, times seconds per iteration.
-void explain_learning(const std::string& figure, const Notes& before, const Notes& now,
-                      double by_seeds, Explanation& explanation) {
-  const std::vector<Moved> moved = learning_moved(before, now);
-  const auto old_s = noted_number(before, "iteration_mean_s");
-  const auto now_s = noted_number(now, "iteration_mean_s");
-  const double slower = old_s && now_s ? Moved{"", *old_s, *now_s}.part() : 0;
+void explain_learning(const std::string& figure, const CellNotes& notes, double by_seeds,
+                      Explanation& explanation) {
+  const std::vector<Moved> moved = learning_moved(notes);
+  const auto whole = iteration_noted(notes);
+  const double slower = whole ? whole->part() : 0;
   if (figure == "target_s" && slower > (moved.empty() ? rounding : moved.front().part()))
-    explain_parts(before, now, by_seeds, explanation);
-  if (moved.empty() && explanation.sentences.empty() && before.contains("learned_samples"))
+    explain_parts(notes, by_seeds, explanation);
+  if (moved.empty() && explanation.sentences.empty() && notes.before.contains("learned_samples"))
     explanation.sentences.emplace_back(
         "learned from as many gradients, as late and as compressed: the gradients are others, or "
         "in another order");
   if (moved.empty())
     return;
-  std::string text = "learned differently: ";
-  for (const Moved& one : moved)
-    text += (text.ends_with(": ") ? "" : "; ") + one.shown();
-  explanation.sentences.push_back(text);
-  if (!explanation.cause.part.empty())
-    return;
-  explanation.cause.part = moved.front().words;
-  explanation.cause.part_before = moved.front().before;
-  explanation.cause.part_now = moved.front().now;
+  std::vector<std::string> shown;
+  std::ranges::transform(moved, std::back_inserter(shown), &Moved::shown);
+  explanation.sentences.push_back(fmt::format("learned differently: {}", fmt::join(shown, "; ")));
+  if (explanation.cause.part.empty())
+    moved.front().make_part_of(explanation.cause);
 }
 
 std::map<std::string, std::string> options_in(const std::string& text) {
@@ -266,8 +260,7 @@ bool is_of_learning(const std::string& figure) {
 
 std::optional<double> noted_number(const Notes& notes, const std::string& name) {
   const auto found = notes.find(name);
-  const auto number = found == notes.end() ? std::nullopt : number_in(found->second);
-  return number && std::isfinite(*number) ? number : std::nullopt;
+  return found == notes.end() ? std::nullopt : finite_number_in(found->second);
 }
 
 Notes notes_of(const Result& result, const Notes& inputs) {
@@ -284,44 +277,44 @@ Notes notes_of(const Result& result, const Notes& inputs) {
   return notes;
 }
 
-Cause changes_between(const Notes& before, const Notes& now, const InputPaths& paths) {
+Cause changes_between(const CellNotes& notes) {
   Cause cause;
   std::vector<std::string>& changed = cause.changed;
   for (const std::string& input : noted_inputs) {
-    const auto old = before.find(input);
-    const auto own = now.find(input);
+    const auto old = notes.before.find(input);
+    const auto own = notes.now.find(input);
     const bool explains =
         std::ranges::find(learned_notes, input, &LearnedNote::name) != learned_notes.end();
-    if (explains || old == before.end() || own == now.end() || old->second == own->second)
+    if (explains || old == notes.before.end() || own == notes.now.end() ||
+        old->second == own->second)
       continue;
     if (input == "simgrid")
       changed.push_back(fmt::format("SimGrid {} -> {}", old->second, own->second));
     else if (input == "fidelity")
       changed.push_back(fmt::format("simulated as {} -> {}", old->second, own->second));
     else if (input == "options")
-      options_changed(old->second, own->second, paths, cause);
+      options_changed(old->second, own->second, notes.paths, cause);
     else
-      changed.push_back(file_changed(input, paths, cause));
+      changed.push_back(file_changed(input, notes.paths, cause));
   }
   cause.what = fmt::format("{}", fmt::join(changed, ", "));
   return cause;
 }
 
-Explanation explanation_of(const FigureMove& move, const Notes& before, const Notes& now,
-                           const InputPaths& paths) {
-  Explanation explanation{.cause = changes_between(before, now, paths), .sentences = {}};
-  const std::string loads = loads_moved(before, now);
+Explanation explanation_of(const FigureMove& move, const CellNotes& notes) {
+  Explanation explanation{.cause = changes_between(notes), .sentences = {}};
+  const std::string loads = loads_moved(notes);
   const double by_seeds = move.by_any_cause || explanation.cause.other_seed ? move.by_seeds : 0;
   if (is_of_learning(move.figure)) {
-    explain_learning(move.figure, before, now, by_seeds, explanation);
+    explain_learning(move.figure, notes, by_seeds, explanation);
   } else if (is_of_time(move.figure) && move.change && std::abs(*move.change) <= by_seeds) {
     explanation.sentences.push_back(
         fmt::format("chance: another seed moves it by up to {:.2g} %, too", 100 * by_seeds));
   } else {
     const bool by_samples = move.figure == "throughput_samples_per_s" && move.change &&
-                            explain_samples(*move.change, before, now, explanation);
+                            explain_samples(*move.change, notes, explanation);
     if (!by_samples && is_of_time(move.figure))
-      explain_parts(before, now, by_seeds, explanation);
+      explain_parts(notes, by_seeds, explanation);
     if (!loads.empty())
       explanation.sentences.push_back(loads);
   }
@@ -329,11 +322,12 @@ Explanation explanation_of(const FigureMove& move, const Notes& before, const No
   const bool any = !cause.part.empty() || !loads.empty();
   if (!cause.changed.empty()) {
     explanation.sentences.push_back("changed: " + cause.what);
-  } else if (before.contains("options") && move.moved.value_or(any)) {
+  } else if (notes.before.contains("options") && move.moved.value_or(any)) {
     cause.what = "the program";
     explanation.sentences.emplace_back("no option and no file changed: the program did");
   } else {
-    cause.what = before.contains("options") ? "nothing has changed" : "no notes say what changed";
+    cause.what =
+        notes.before.contains("options") ? "nothing has changed" : "no notes say what changed";
   }
   return explanation;
 }

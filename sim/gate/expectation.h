@@ -1,14 +1,14 @@
-// Expectations of the figures of cells (expected.csv of `syncline check`): whether they are met,
-// and what moved the figures.
+// Expectations of the figures of cells, and their file, the expected.csv of `syncline check`:
+// whether they are met, and what moved the figures.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/gate/cause.h"
+#include "sim/gate/verdict.h"
 #include "sim/result.h"
-#include "sim/study/cause.h"
-#include "sim/study/verdict.h"
 
 namespace syncline {
 
@@ -36,13 +36,26 @@ std::vector<std::string> judged_figures();
 // nothing is random.
 double moved_by_seeds(const Result& result);
 
-// Notes of a cell: those in expected.csv, empty if there are none; those of this run; and the paths
-// of its files.
-struct CellNotes {
-  Notes before;
-  Notes now;
-  InputPaths paths;
-};
 Verdict judge(const Expectation& expectation, const Result& result, const CellNotes& notes);
+
+struct ExpectedFile {
+  std::vector<std::string> comments;  // `#` lines above the column names
+  std::vector<Expectation> rows;
+  std::vector<std::string> comments_at_end;
+};
+
+// Throws std::runtime_error if the file cannot be read, or is too long.
+std::string text_of_expected(const std::string& path);
+
+// Throws std::runtime_error "path:line: ..." for an unknown column or figure, two rows for one
+// figure of a cell, or a row without an expectation.
+ExpectedFile read_expected(const std::string& path);
+// The same for a text; errors name it `path`.
+ExpectedFile expected_in(const std::string& text, const std::string& path);
+
+std::string expected_text(const ExpectedFile& file);
+
+// The first field of a row, in quotes if it begins with #, which would begin a comment.
+std::string first_field(const std::string& value);
 
 }  // namespace syncline

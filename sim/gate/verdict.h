@@ -1,9 +1,9 @@
-// The verdicts of a gate, one for each thing that it has judged: for people, for continuous
-// integration (JUnit XML, annotations) and for a pull request (Markdown, verdict_groups.h).
+// The verdicts of a gate, one for each thing that it has judged, and groups of them by cause.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace syncline {
@@ -42,34 +42,44 @@ struct Verdict {
 
   // The part by which the figure moved; none if there is no number for it.
   std::optional<double> change() const;
-  bool is_missed() const { return kind == Kind::moved || kind == Kind::warned; }
 };
 
 // The beginning of an error's line, without the list of what is allowed.
 std::string headline_of_error(const std::string& error);
 
+std::size_t count_of(const std::vector<Verdict>& verdicts, Verdict::Kind kind);
 // "11 of 12 as expected, 1 moved".
 std::string summary_of(const std::vector<Verdict>& verdicts);
 
 // 0: all met, but for warnings; 1: something moved; 2: something could not be judged.
 int exit_code_of(const std::vector<Verdict>& verdicts);
 
-// The beginnings of a gate's files: files that begin otherwise are not replaced.
-extern const std::string junit_begin;
-extern const std::string verdicts_begin;
+// Verdicts with one cause: twenty cells moved by a new latency are one thing to decide on.
+struct VerdictGroup {
+  std::string cause;
+  // In the vector that was given, which must outlive the group.
+  std::vector<const Verdict*> verdicts;
+  std::string ways;   // see ways_of()
+  std::string parts;  // "exposed communication (18), waiting (2)": the parts by which they moved
+  std::string where;  // "3 cells: a, b and c"
+};
 
-// "Each of the 20 rows": the title of rows that are folded away.
-std::string rows_shown(std::size_t rows);
+// The missed and failed verdicts, in the order in which their causes were found.
+std::vector<VerdictGroup> by_cause(const std::vector<Verdict>& verdicts);
 
-// Text for a cell of a Markdown table, without markup.
-std::string in_markdown(const std::string& text);
+// Changes after which nothing has moved: "the platform file (4 rows)".
+std::vector<std::string> changed_in_vain(const std::vector<Verdict>& verdicts);
 
-std::string verdicts_table(const std::vector<Verdict>& verdicts);
-std::string junit_xml(const std::string& suite, const std::vector<Verdict>& verdicts);
-std::string verdicts_markdown(const std::string& title, const std::vector<Verdict>& verdicts);
+// "samples/s -20.4 % to -1.1 %, worse": how figures moved. Changes are parts.
+using Moves = std::vector<std::pair<std::string, std::optional<double>>>;
+std::string ways_of(const Moves& moves);
 
-// Lines for GitHub Actions, one for each cause. Each shows a verdict beside its line of a pull
-// request.
-std::string annotations(const std::vector<Verdict>& verdicts);
+// "-20.4 %": a relative change.
+std::string part_shown(double part);
+// "samples/s": the title of a figure in tables.
+std::string title_of_figure(const std::string& figure);
+
+// Whether more of the figure is worse; none if neither more nor less is worse.
+std::optional<bool> more_is_worse(const std::string& figure);
 
 }  // namespace syncline

@@ -1,16 +1,18 @@
-#include "sim/commands/base.h"
+#include "sim/gate/base.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <optional>
+#include <map>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 #include "kernels/io/text.h"
-#include "sim/commands/bless.h"
-#include "sim/commands/files.h"
+#include "sim/gate/bless.h"
+#include "sim/gate/git.h"
 #include "sim/report/result_json.h"
-#include "sim/sweep/git.h"
+#include "sim/sweep/places.h"
 
 namespace syncline {
 namespace {
@@ -42,9 +44,7 @@ std::optional<std::string> cell_called(const std::string& stem, const std::strin
 int add_results(const std::string& path, const std::string& stem, const CheckFolder& folder,
                 CheckFolder& base) {
   int others = 0;
-  std::vector<fs::path> entries = entries_of(path);
-  std::ranges::sort(entries);
-  for (const fs::path& entry : entries) {
+  for (const fs::path& entry : entries_of(path)) {
     std::error_code error;
     if (entry.extension() != ".json" || fs::file_size(entry, error) > most_bytes_of_a_result)
       continue;
@@ -66,9 +66,7 @@ int add_results(const std::string& path, const std::string& stem, const CheckFol
 CheckBase base_of_results(const std::string& path, const CheckFolder& folder) {
   CheckFolder base{.path = path};
   int others = add_results(path, "", folder, base);
-  std::vector<fs::path> entries = entries_of(path);
-  std::ranges::sort(entries);
-  for (const fs::path& entry : entries)
+  for (const fs::path& entry : entries_of(path))
     if (fs::is_directory(entry))
       others += add_results(entry.string(), printable(entry.filename().string()), folder, base);
   if (base.cells.empty())
@@ -82,6 +80,66 @@ CheckBase base_of_results(const std::string& path, const CheckFolder& folder) {
           .expected = blessed(base, "").file,
           .is_of_results = true,
           .note = others == 0 ? "" : fmt::format("{} results belong to no cell here", others)};
+}
+
+// The expectation of a row in words, as in a verdict; empty without a row.
+std::string words_of(const Expectation* row) {
+  return row == nullptr ? ""
+                        : judge(*row, {}, {}).expected + (row->only_warns ? ", only warns" : "");
+}
+
+// Whether the row now allows a value that it did not allow before.
+bool is_looser(const Expectation& before, const Expectation& now) {
+  const auto less = [](const std::optional<double>& old, const std::optional<double>& own) {
+    return old && (!own || *own < *old);
+  };
+  const auto more = [](const std::optional<double>& old, const std::optional<double>& own) {
+    return old && (!own || *own > *old);
+  };
+  return more(before.tolerance, now.tolerance) || less(before.at_least, now.at_least) ||
+         more(before.at_most, now.at_most) || (now.only_warns && !before.only_warns) ||
+         (now.only_worse && !before.only_worse);
+}
+
+std::optional<double> change_of(const Expectation& before, const Expectation& now) {
+  const auto old = before.tolerance ? number_in(before.expected) : std::nullopt;
+  const auto own = now.tolerance ? number_in(now.expected) : std::nullopt;
+  return old && own && *old != 0 && *old != *own ? std::optional(*own / *old - 1) : std::nullopt;
+}
+
+bool is_same(const Expectation& a, const Expectation& b) {
+  const auto expects = [](const Expectation& row) {
+    return std::tie(row.expected, row.tolerance, row.at_least, row.at_most, row.only_warns,
+                    row.only_worse);
+  };
+  return expects(a) == expects(b);
+}
+
+// What became of a row; a null pointer is a row that was not there, or is gone.
+Replaced replaced_by(const Expectation* old, const Expectation* own) {
+  const Expectation& row = own == nullptr ? *old : *own;
+  const bool renewed = old != nullptr && own != nullptr;
+  return {.kind = renewed          ? Replaced::Kind::renewed
+                  : old == nullptr ? Replaced::Kind::added
+                                   : Replaced::Kind::removed,
+          .cell = row.cell,
+          .figure = row.figure,
+          .before = words_of(old),
+          .now = words_of(own),
+          .because = own == nullptr ? "" : own->because,
+          .change = renewed ? change_of(*old, *own) : std::nullopt,
+          .looser = old != nullptr && (!renewed || is_looser(*old, *own))};
+}
+
+// The judged rows, by cell and figure.
+using JudgedRows = std::map<std::pair<std::string, std::string>, const Expectation*>;
+
+JudgedRows judged_in(const std::vector<Expectation>& rows) {
+  JudgedRows judged;
+  for (const Expectation& row : rows)
+    if (row.is_judged())
+      judged.emplace(std::pair(row.cell, row.figure), &row);
+  return judged;
 }
 
 }  // namespace
@@ -105,7 +163,25 @@ CheckBase read_base(const std::string& given, const CheckFolder& folder) {
   return base;
 }
 
-BaseComparison compared(const CheckBase& base, const CheckFolder& folder) {
+std::vector<Replaced> replaced_between(const std::vector<Expectation>& before,
+                                       const std::vector<Expectation>& now) {
+  const JudgedRows rows_before = judged_in(before), rows_now = judged_in(now);
+  std::vector<Replaced> all;
+  for (const Expectation& row : now)
+    if (row.is_judged()) {
+      const auto old = rows_before.find({row.cell, row.figure});
+      if (old == rows_before.end())
+        all.push_back(replaced_by(nullptr, &row));
+      else if (!is_same(*old->second, row))
+        all.push_back(replaced_by(old->second, &row));
+    }
+  for (const Expectation& row : before)
+    if (row.is_judged() && !rows_now.contains({row.cell, row.figure}))
+      all.push_back(replaced_by(&row, nullptr));
+  return all;
+}
+
+BaseComparison compared_with(const CheckBase& base, const CheckFolder& folder) {
   CheckFolder judged{.path = folder.path, .cells = folder.cells};
   if (base.is_of_results)
     for (CheckedCell& cell : judged.cells)

@@ -4,11 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/commands/check_folder.h"
+#include "sim/gate/folder.h"
 
 namespace syncline {
-
-constexpr double tolerance_of_new_rows = 0.001;
 
 struct Blessed {
   ExpectedFile file;
@@ -19,7 +17,11 @@ struct Blessed {
 // and the reason. A cell without a row gets rows for throughput, for what it has learned, and
 // notes. Bounds and comments stay as they are. A new row, and one that gets a new figure, has a
 // tolerance of at least the cell's own interval; a tolerance of 0 stays.
+// Throws std::runtime_error if a cell could not be simulated.
 Blessed blessed(const CheckFolder& folder, const std::string& because);
+
+// Rewrites expected.csv, and reads it again. Returns a line that says what it now has.
+std::string write_blessed(CheckFolder& folder, const ExpectedFile& now);
 
 // The file's text, of which `check` is sure to read the same rows. Throws std::runtime_error, one
 // line, otherwise.

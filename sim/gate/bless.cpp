@@ -1,4 +1,4 @@
-#include "sim/commands/bless.h"
+#include "sim/gate/bless.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "kernels/io/text.h"
+#include "kernels/io/whole_file.h"
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
 #include "sim/report/report.h"
 #include "sim/report/result_json.h"
-#include "sim/study/cause.h"
 #include "sim/study/lists.h"
 #include "sim/study/pooled.h"
 
@@ -21,6 +21,7 @@ namespace {
 
 const std::vector<std::string> learned_figures{"loss", "accuracy", "target_s"};
 constexpr std::size_t most_reason_bytes = 1000;
+constexpr double tolerance_of_new_rows = 0.001;
 // By trial: another seed moves the loss of `digits` by 2 to 8 % and its accuracy by 1 to 5 %, and
 // so do the last steps of a curve that has settled. A curve that is flat by chance is not known
 // better than the lower limit. Above the upper limit, with a curve that still falls, a gate would
@@ -140,11 +141,12 @@ class Blessing {
     const Figures& figures = cell.result.figures;
     if (is_unsteady(figures))
       say(cell.name,
-          fmt::format("not steady: the second half of its window is {} than the first, and {:.6g} "
-                      "samples/s are known to {:.2g} %; more iterations say more",
-                      fmt::format("{:.2g} % {}", 100 * std::abs(figures.halves_differ),
-                                  figures.halves_differ > 0 ? "faster" : "slower"),
-                      figures.throughput_samples_per_s, 100 * rounded_up(known_to(figures))));
+          fmt::format(
+              "not steady: the second half of its window is {:.2g} % {} than the first, and "
+              "{:.6g} samples/s are known to {:.2g} %; more iterations say more",
+              100 * std::abs(figures.halves_differ),
+              figures.halves_differ > 0 ? "faster" : "slower", figures.throughput_samples_per_s,
+              100 * rounded_up(known_to(figures))));
   }
 
   static bool is_met(const Expectation& row, const Result& result) {
@@ -228,10 +230,40 @@ class Blessing {
   Blessed blessed_;
 };
 
+// "wrote c/expected.csv: 1 cell, 1 figure expected, 18 notes".
+std::string written_shown(const CheckFolder& folder, bool has_changed) {
+  std::set<std::string> cells;
+  for (const Expectation& row : folder.expected.rows)
+    cells.insert(row.cell);
+  const auto figures = std::ranges::count_if(folder.expected.rows, &Expectation::is_judged);
+  const auto notes = std::ssize(folder.expected.rows) - figures;
+  const std::string path = brief_path(folder.csv());
+  return (has_changed ? "wrote " + path : path + " has not changed") + ": " +
+         counted(cells.size(), "cell") + ", " + counted(figures, "figure") + " expected, " +
+         counted(notes, "note");
+}
+
 }  // namespace
 
 Blessed blessed(const CheckFolder& folder, const std::string& because) {
+  for (const CheckedCell& cell : folder.cells)
+    if (!cell.error.empty())
+      throw std::runtime_error(cell.name + ": " + cell.error);
   return Blessing(folder, because).all();
+}
+
+std::string write_blessed(CheckFolder& folder, const ExpectedFile& now) {
+  const std::string path = folder.csv();
+  const std::string text = readable_text(now, path);
+  folder.expected = expected_in(text, path);  // now with line numbers
+  const FileLock lock(path);
+  const std::string there = text_of_expected(path);
+  if (there != text && there != folder.text)
+    throw std::runtime_error(brief_path(path) +
+                             ": has changed while cells were simulated: allowed is --bless again");
+  if (there != text)
+    write_atomically(path, text);
+  return written_shown(folder, there != text);
 }
 
 std::string readable_text(const ExpectedFile& file, const std::string& path) {

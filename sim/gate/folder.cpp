@@ -1,16 +1,20 @@
-#include "sim/commands/check_folder.h"
+#include "sim/gate/folder.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "sim/commands/files.h"
+#include "sim/catalogue/fingerprint.h"
 #include "sim/options/expand.h"
-#include "sim/study/study.h"
+#include "sim/study/names.h"
+#include "sim/sweep/inputs.h"
+#include "sim/sweep/places.h"
 
 namespace syncline {
 namespace {
@@ -94,36 +98,37 @@ void add_cells(const std::string& stem, NotesByCell* notes, CheckFolder& folder)
                                 " cells: allowed are at most that many");
 }
 
-// The cells of a folder by name, and sentences about them by file. Maps, because expected.csv may
-// have many rows.
-class CellsByName {
- public:
-  explicit CellsByName(const CheckFolder& folder) {
-    std::map<std::string, std::vector<std::string>> names;  // by file
-    for (const CheckedCell& cell : folder.cells) {
-      cells_.emplace(cell.name, &cell);
-      names[stem_of(cell.name)].push_back(cell.name);
-    }
-    for (const auto& [stem, of_file] : names)
-      there_[stem] = "there is no such cell: " + brief(listed(of_file)) +
-                     (of_file.size() == 1 ? " is all there is" : " are there");
-  }
+// Sentences about the cells that there are, by file: for rows of cells that there are not.
+std::map<std::string, std::string> cells_there(const CheckFolder& folder) {
+  std::map<std::string, std::vector<std::string>> names;
+  for (const CheckedCell& cell : folder.cells)
+    names[stem_of(cell.name)].push_back(cell.name);
+  std::map<std::string, std::string> there;
+  for (const auto& [stem, of_file] : names)
+    there[stem] = "there is no such cell: " + brief(listed(of_file)) +
+                  (of_file.size() == 1 ? " is all there is" : " are there");
+  return there;
+}
 
-  const CheckedCell* find(const std::string& name) const {
-    const auto found = cells_.find(name);
-    return found == cells_.end() ? nullptr : found->second;
+// Notes the fingerprints of the cell's input by kind of file, of the kinds that are read, `none` if
+// no cost table is; and where a reader of a pull request finds it: kinds with a single file, and
+// the platform's own file, below the working directory.
+void note_inputs(CheckedCell& cell) {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  const Scenario& scenario = cell.cell.scenario;
+  for (const auto& [kind, files] : input_files(scenario, read_platform(scenario))) {
+    if (!files.empty() || kind == "cost_table_file")
+      cell.notes[kind] = files.empty() ? "none" : fingerprint_of_files(files);
+    if (files.size() == 1 || (kind == "platform_file" && !files.empty()))
+      cell.paths[kind] = files.front();
   }
-  // "there is no ring.cfg with cells", or which cells it has.
-  std::string why_missing(const std::string& name) const {
-    const auto found = there_.find(stem_of(name));
-    return found == there_.end() ? "there is no " + stem_of(name) + ".cfg with cells"
-                                 : found->second;
+  for (auto path = cell.paths.begin(); path != cell.paths.end();) {
+    const std::string below = fs::proximate(path->second, here, error).string();
+    path->second = printable(below);
+    path = error || below.starts_with("..") ? cell.paths.erase(path) : std::next(path);
   }
-
- private:
-  std::map<std::string, const CheckedCell*> cells_;
-  std::map<std::string, std::string> there_;
-};
+}
 
 }  // namespace
 
@@ -151,6 +156,22 @@ CheckFolder read_check_folder(const std::string& path, bool all) {
   return folder;
 }
 
+void simulate(CheckFolder& folder, const CommandLine& line) {
+  std::vector<SweepCell> cells;
+  for (CheckedCell& cell : folder.cells) {
+    cells.push_back(cell.cell);
+    note_inputs(cell);  // before the simulation reads them
+  }
+  simulate_all(cells, jobs_of(line), limits_of(line), [&](std::size_t i, CellResult simulated) {
+    CheckedCell& cell = folder.cells[i];
+    cell.error = std::move(simulated.error);
+    if (simulated.result) {
+      cell.result = std::move(*simulated.result);
+      cell.notes = notes_of(cell.result, cell.notes);
+    }
+  });
+}
+
 std::vector<Verdict> judge(const CheckFolder& folder, const ExpectedFile& expected) {
   std::vector<Verdict> verdicts;
   const auto add = [&](Verdict verdict, const std::string& cause, const std::string& why) {
@@ -159,20 +180,26 @@ std::vector<Verdict> judge(const CheckFolder& folder, const ExpectedFile& expect
     verdicts.push_back(std::move(verdict));
   };
   using enum Verdict::Kind;
-  const CellsByName cells(folder);
+  std::map<std::string, const CheckedCell*> cells;  // by name: expected.csv may have many rows
+  for (const CheckedCell& cell : folder.cells)
+    cells.emplace(cell.name, &cell);
+  std::map<std::string, std::string> there = cells_there(folder);
   NotesByCell notes = notes_by_cell(expected);
   std::set<std::string> seen, judged;  // names of cells
   for (const Expectation& row : expected.rows) {
     const bool first = seen.insert(row.cell).second;
     if (row.is_judged())
       judged.insert(row.cell);
-    const CheckedCell* cell = cells.find(row.cell);
+    const auto found = cells.find(row.cell);
+    const CheckedCell* cell = found == cells.end() ? nullptr : found->second;
     if (cell != nullptr && cell->error.empty()) {
       if (row.is_judged())
         verdicts.push_back(judge(row, cell->result, {notes[row.cell], cell->notes, cell->paths}));
     } else if (first && cell == nullptr) {
+      const std::string stem = stem_of(row.cell);
       add({.kind = moved, .cell = row.cell, .now = "missing", .line = row.line},
-          "cells that are gone", cells.why_missing(row.cell));
+          "cells that are gone",
+          there.try_emplace(stem, "there is no " + stem + ".cfg with cells").first->second);
     } else if (first) {
       add({.kind = failed, .cell = row.cell, .now = "not simulated", .line = row.line},
           headline_of_error(cell->error), cell->error);

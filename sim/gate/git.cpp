@@ -1,4 +1,4 @@
-#include "sim/sweep/git.h"
+#include "sim/gate/git.h"
 
 #include <array>
 #include <cerrno>
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_bytes_of_git = 10'000'000;
 constexpr int no_such_program = 127;
 
-struct Answer {
+struct GitAnswer {
   int code = 0;
   std::string out;
   std::string said;  // the first line of its stderr
@@ -85,7 +85,7 @@ const std::vector<std::string> sealed_git{"git",
                                           "-c",
                                           "core.hooksPath=/dev/null"};
 
-Answer git(const std::string& folder, const std::vector<std::string>& arguments) {
+GitAnswer git(const std::string& folder, const std::vector<std::string>& arguments) {
   std::vector<std::string> all = sealed_git;
   all.insert(all.end(), {"-C", folder});
   all.insert(all.end(), arguments.begin(), arguments.end());
@@ -115,9 +115,9 @@ Answer git(const std::string& folder, const std::vector<std::string>& arguments)
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  Answer answer{.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-                .out = std::move(texts[0]),
-                .said = texts[1].substr(0, texts[1].find('\n'))};
+  GitAnswer answer{.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+                   .out = std::move(texts[0]),
+                   .said = texts[1].substr(0, texts[1].find('\n'))};
   if (answer.code == no_such_program)
     throw std::runtime_error("git is not installed: allowed is a folder instead of a commit");
   return answer;
@@ -145,14 +145,14 @@ void refuse_bare_repository(const std::string& folder) {
 
 void require_repository(const std::string& folder) {
   refuse_bare_repository(folder);
-  const Answer answer = git(folder, {"rev-parse", "--is-inside-work-tree"});
+  const GitAnswer answer = git(folder, {"rev-parse", "--is-inside-work-tree"});
   if (answer.code != 0 || trimmed(answer.out) != "true")
     refuse_folder(folder, answer.said.empty() ? "no work tree" : brief(answer.said));
 }
 
 // The output of git. Throws if git fails.
 std::string printed(const std::string& folder, const std::vector<std::string>& arguments) {
-  Answer answer = git(folder, arguments);
+  GitAnswer answer = git(folder, arguments);
   if (answer.code != 0)
     refuse_folder(folder, brief(answer.said));
   return std::move(answer.out);
@@ -162,7 +162,7 @@ std::string printed(const std::string& folder, const std::vector<std::string>& a
 
 std::string commit_named(const std::string& ref, const std::string& folder) {
   require_repository(folder);
-  const Answer answer =
+  const GitAnswer answer =
       git(folder, {"rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}"});
   if (answer.code != 0 || ref.empty())
     throw std::runtime_error("'" + brief(ref) +
@@ -176,7 +176,7 @@ std::optional<std::string> text_at(const std::string& commit, const std::string&
   if (printed(folder, {"ls-tree", "--name-only", commit, "--", file}).empty())
     return std::nullopt;
   const std::string name = commit + ":./" + file;
-  Answer answer = git(folder, {"cat-file", "blob", name});
+  GitAnswer answer = git(folder, {"cat-file", "blob", name});
   if (answer.code != 0 || answer.out.size() > most_bytes_of_git)
     throw std::runtime_error(
         brief(name) + ": cannot be read: " +

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/gate/verdict.h"
 #include "sim/result.h"
-#include "sim/study/verdict.h"
 
 namespace syncline {
 
@@ -32,6 +32,14 @@ Notes notes_of(const Result& result, const Notes& inputs);
 // Paths of the files that a cell reads, by kind, as a reader would look for them.
 using InputPaths = std::map<std::string, std::string>;
 
+// Notes of a cell: those in expected.csv, empty if there are none; those of this run; and the paths
+// of its files.
+struct CellNotes {
+  Notes before;
+  Notes now;
+  InputPaths paths;
+};
+
 struct Explanation {
   Cause cause;
   std::vector<std::string> sentences;
@@ -47,10 +55,9 @@ struct FigureMove {
 };
 
 // Why a figure has its present value. The program is a cause only if the figure has moved.
-Explanation explanation_of(const FigureMove& move, const Notes& before, const Notes& now,
-                           const InputPaths& paths);
+Explanation explanation_of(const FigureMove& move, const CellNotes& notes);
 
 // Options and files that have changed.
-Cause changes_between(const Notes& before, const Notes& now, const InputPaths& paths);
+Cause changes_between(const CellNotes& notes);
 
 }  // namespace syncline

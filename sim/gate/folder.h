@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/commands/expected_csv.h"
-#include "sim/study/expectation.h"
+#include "sim/gate/expectation.h"
+#include "sim/options/user_input.h"
 #include "sim/sweep/sweep.h"
 
 namespace syncline {
@@ -31,6 +31,9 @@ struct CheckFolder {
 
 // With `all`, every file is simulated and expected.csv need not exist. Throws an error of one line.
 CheckFolder read_check_folder(const std::string& path, bool all);
+
+// Simulates the folder's cells, with the processes and limits of the command line.
+void simulate(CheckFolder& folder, const CommandLine& line);
 
 // Judges the folder's cells by `expected`.
 std::vector<Verdict> judge(const CheckFolder& folder, const ExpectedFile& expected);

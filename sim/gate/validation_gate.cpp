@@ -1,20 +1,44 @@
-#include "sim/commands/validate_gate.h"
+#include "sim/gate/validation_gate.h"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
 #include "kernels/io/text.h"
-#include "sim/commands/files.h"
+#include "sim/catalogue/csv.h"
+#include "sim/options/expand.h"
+#include "sim/options/resolve.h"
+#include "sim/study/names.h"
+#include "sim/sweep/places.h"
 
 namespace syncline {
 namespace {
 
 namespace fs = std::filesystem;
+
+// All columns of measured.csv are options, except these.
+bool is_option(const std::string& column) {
+  return column != "measured" && column != "role" && column != "source" && column != "case";
+}
+
+// A row's name: its values in the columns in which rows differ, in words.
+std::string named_by_columns(const Csv& csv, const Csv::Row& row) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < csv.columns.size(); ++i) {
+    const std::string &column = csv.columns[i], &value = row.fields[i];
+    const bool differs = std::ranges::any_of(
+        csv.rows, [&](const Csv::Row& other) { return other.fields[i] != value; });
+    if (differs && !value.empty() && (is_option(column) || column == "case"))
+      parts.push_back(column == "case" ? value : said(column, value));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_baseline_bytes = 20'000'000;
@@ -66,40 +90,24 @@ Verdict at(Verdict verdict, const ValidationFolder& folder, int line = 0) {
   return verdict;
 }
 
-// All rows but the fitted ones.
-std::vector<const ValidationRow*> judged_rows(const ValidationFolder& folder) {
-  std::vector<const ValidationRow*> rows;
-  for (const ValidationRow& row : folder.rows)
-    if (!row.fit)
-      rows.push_back(&row);
-  return rows;
-}
-
 Verdict verdict_on_worst(const ValidationFolder& folder, const std::string& cell, double most) {
-  const auto error = [](const ValidationRow* row) { return std::abs(row->error()); };
-  const std::vector<const ValidationRow*> rows = judged_rows(folder);
-  const ValidationRow& worst = **std::ranges::max_element(rows, {}, error);
-  const auto beyond =
-      std::ranges::count_if(rows, [&](const ValidationRow* row) { return error(row) > most; });
+  const ValidationRow& worst = *worst_of(folder.rows);
+  const auto beyond = std::ranges::count_if(folder.rows, [&](const ValidationRow& row) {
+    return !row.fit && std::abs(row.error()) > most;
+  });
   std::string now = fmt::format("{:.1f} % of row {}", 100 * worst.error(), worst.label);
   if (beyond > 1)
     now += fmt::format(", and {} more rows", beyond - 1);
-  return at(Bounded{cell, "worst error", error(&worst), most, {}, now}.verdict(), folder,
+  return at(Bounded{cell, "worst error", std::abs(worst.error()), most, {}, now}.verdict(), folder,
             worst.line);
 }
 
-// The rows of a baseline as rows of a folder, so that their medians are computed in the same way:
-// an error e becomes 1 measured and 1 + e simulated.
-std::vector<ValidationRow> as_rows(const ValidationBaseline& baseline, const std::string& folder) {
-  std::vector<ValidationRow> rows;
-  for (const ValidationBaseline::Row& row : baseline.rows)
-    if (folder.empty() || row.folder == folder)
-      rows.push_back({.folder = row.folder,
-                      .label = row.label,
-                      .measured = 1,
-                      .simulated = 1 + row.error,
-                      .perfect = 1});
-  return rows;
+std::vector<ValidationRow> rows_in_folder(const std::vector<ValidationRow>& rows,
+                                          const std::string& folder) {
+  std::vector<ValidationRow> own;
+  std::ranges::copy_if(rows, std::back_inserter(own),
+                       [&](const ValidationRow& row) { return row.folder == folder; });
+  return own;
 }
 
 Verdict not_there(const std::string& cell, const std::string& figure, const std::string& expected,
@@ -118,25 +126,27 @@ Verdict not_there(const std::string& cell, const std::string& figure, const std:
 void judge_rows(const ValidationFolder& folder, const ValidationGate& gate,
                 std::vector<Verdict>& verdicts) {
   const std::string name = name_of(folder);
-  std::vector<ValidationRow> before = as_rows(*gate.baseline, name);
-  for (const ValidationRow* row : judged_rows(folder)) {
-    const auto old = std::ranges::find(before, row->label, &ValidationRow::label);
+  std::vector<ValidationRow> before = rows_in_folder(gate.baseline, name);
+  for (const ValidationRow& row : folder.rows) {
+    if (row.fit)
+      continue;
+    const auto old = std::ranges::find(before, row.label, &ValidationRow::label);
     if (old == before.end()) {
       verdicts.push_back(
-          at(not_there(name, row->label, "no such row", "there", "rows that the baseline lacks"),
-             folder, row->line));
+          at(not_there(name, row.label, "no such row", "there", "rows that the baseline lacks"),
+             folder, row.line));
       continue;
     }
     const double error = std::abs(old->error());
     verdicts.push_back(at(Bounded{name,
-                                  row->label,
-                                  std::abs(row->error()),
+                                  row.label,
+                                  std::abs(row.error()),
                                   error + gate.worse_by,
                                   {},
-                                  fmt::format("{:+.1f} %", 100 * row->error()),
+                                  fmt::format("{:+.1f} %", 100 * row.error()),
                                   error}
                               .verdict(),
-                          folder, row->line));
+                          folder, row.line));
     before.erase(old);
   }
   for (const ValidationRow& row : before)
@@ -161,12 +171,12 @@ void judge_baseline(const std::vector<ValidationFolder>& folders, const Validati
     names.push_back(name_of(folder));
     all.insert(all.end(), folder.rows.begin(), folder.rows.end());
     judge_rows(folder, gate, verdicts);
-    if (const auto before = as_rows(*gate.baseline, names.back()); !before.empty())
+    if (const auto before = rows_in_folder(gate.baseline, names.back()); !before.empty())
       verdicts.push_back(at(verdict_on_median(names.back(), folder.rows, before, gate), folder));
   }
-  verdicts.push_back(verdict_on_median("all folders", all, as_rows(*gate.baseline, ""), gate));
+  verdicts.push_back(verdict_on_median("all folders", all, gate.baseline, gate));
   std::vector<std::string> gone;
-  for (const ValidationBaseline::Row& row : gate.baseline->rows)
+  for (const ValidationRow& row : gate.baseline)
     if (std::ranges::find(names, row.folder) == names.end() &&
         std::ranges::find(gone, row.folder) == gone.end()) {
       gone.push_back(row.folder);
@@ -177,7 +187,52 @@ void judge_baseline(const std::vector<ValidationFolder>& folders, const Validati
 
 }  // namespace
 
-ValidationBaseline read_baseline(const std::string& path) {
+ValidationFolder read_validation_folder(const std::string& path) {
+  ValidationFolder folder{.path = path, .rows = {}, .cells = {}};
+  const Csv csv = read_csv(folder.csv());
+  const std::size_t measured = csv.column("measured");
+  const std::size_t role = csv.column("role");
+  csv.column("source");
+  if (csv.rows.size() > most_cells)
+    throw std::invalid_argument(csv.path + ": " + std::to_string(csv.rows.size()) +
+                                " rows: allowed are up to " + std::to_string(most_cells));
+  GivenOptions shared = parse_config_file(path + "/scenario.cfg");
+  std::error_code error;
+  if (fs::exists(path + "/platform.xml", error))
+    shared.emplace("platform", Given{"platform.xml", path + "/scenario.cfg:1"});
+  // Unless the folder says otherwise.
+  shared.emplace("repeats", Given{"1", path + "/scenario.cfg:1"});
+  for (const Csv::Row& row : csv.rows) {
+    GivenOptions given = shared;
+    ValidationRow result{.folder = path, .line = row.line};
+    result.named = printable(named_by_columns(csv, row));
+    for (std::size_t i = 0; i < csv.columns.size(); ++i) {
+      const std::string& column = csv.columns[i];
+      if (is_option(column) && !row.fields[i].empty())
+        given[column] = {row.fields[i], csv.where(row)};
+      if ((is_option(column) && !row.fields[i].empty()) || column == "case")
+        result.label += (result.label.empty() ? "" : " ") + row.fields[i];
+    }
+    for (auto& entry : given)  // a row is one scenario: resolve() refuses a list
+      if (const auto values = values_of(entry.second); values.size() == 1)
+        entry.second.value = values.front();
+    try {
+      result.measured = checked_number({.name = "measured", .minimum = 1e-9, .maximum = 1e15},
+                                       row.fields[measured]);
+      result.fit =
+          checked_word({.name = "role", .choices = {"fit", "report"}}, row.fields[role]) == "fit";
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(csv.where(row) + ": " + error.what());
+    }
+    folder.cells.push_back({resolve(given), "", ""});
+    folder.rows.push_back(std::move(result));
+  }
+  if (std::ranges::none_of(folder.rows, [](const ValidationRow& row) { return !row.fit; }))
+    throw std::invalid_argument(path + "/measured.csv: no row has role = report");
+  return folder;
+}
+
+std::vector<ValidationRow> read_baseline(const std::string& path) {
   const Json document = Json::parse(text_of_file(path, most_baseline_bytes), nullptr, false);
   const auto has = [](const Json& json, const char* name) {
     return json.is_object() && json.contains(name);
@@ -188,7 +243,7 @@ ValidationBaseline read_baseline(const std::string& path) {
     throw std::runtime_error(brief_path(path) +
                              ": rows are missing, because validate was "
                              "interrupted: allowed is the document of one that ended");
-  ValidationBaseline baseline;
+  std::vector<ValidationRow> baseline;
   for (const Json& folder : document["folders"]) {
     if (!has(folder, "folder") || !folder["folder"].is_string() || !has(folder, "rows") ||
         !folder["rows"].is_array())
@@ -198,12 +253,14 @@ ValidationBaseline read_baseline(const std::string& path) {
           !row["error"].is_number())
         refuse_baseline(path);
       if (row["role"] == "report")
-        baseline.rows.push_back({last_part(folder["folder"].get<std::string>()),
-                                 printable(row["row"].get<std::string>()),
-                                 row["error"].get<double>()});
+        baseline.push_back({.folder = last_part(folder["folder"].get<std::string>()),
+                            .label = printable(row["row"].get<std::string>()),
+                            .measured = 1,
+                            .simulated = 1 + row["error"].get<double>(),
+                            .perfect = 1});
     }
   }
-  if (baseline.rows.empty())
+  if (baseline.empty())
     refuse_baseline(path);
   return baseline;
 }
@@ -220,7 +277,7 @@ ValidationGate validation_gate(const CommandLine& line) {
   if (const auto path = line.flag("baseline"))
     gate.baseline = read_baseline(*path);
   if (const auto worse_by = line.number("worse-by", {.minimum = 0, .maximum = 1e6})) {
-    if (!gate.baseline)
+    if (gate.baseline.empty())
       throw std::invalid_argument("--worse-by without --baseline FILE: allowed are both");
     gate.worse_by = *worse_by;
   }
@@ -249,7 +306,7 @@ std::vector<Verdict> judge(const std::vector<ValidationFolder>& folders,
     verdicts.push_back(
         Bounded{"all folders", "median error", agreement(all).median_error, gate.max_median, {}, ""}
             .verdict());
-  if (gate.baseline)
+  if (!gate.baseline.empty())
     judge_baseline(folders, gate, verdicts);
   return verdicts;
 }

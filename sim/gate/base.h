@@ -1,12 +1,13 @@
-// Compares a folder of scenarios with a base: which figures moved, in which direction and by which
-// part; and which expectations are not those of the base, because somebody has blessed or edited
-// them.
+// What `check --against REF|FOLDER` compares with: the expected.csv of a commit or of a folder, or
+// the results that `run --out` has written into a folder; and what moved since: figures, and
+// expectations that somebody has blessed or edited.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "sim/study/expectation.h"
+#include "sim/gate/folder.h"
 
 namespace syncline {
 
@@ -35,8 +36,17 @@ struct BaseComparison {
 std::vector<Replaced> replaced_between(const std::vector<Expectation>& before,
                                        const std::vector<Expectation>& now);
 
-// Texts for a terminal, and for a pull request.
-std::string against_text(const BaseComparison& against);
-std::string against_markdown(const BaseComparison& against);
+struct CheckBase {
+  std::string title;
+  ExpectedFile expected;
+  bool is_of_results = false;  // then only the results' own notes are known
+  std::string note;
+};
+
+// A folder if there is one of this name, else a commit. Throws an error of one line, before
+// anything is simulated.
+CheckBase read_base(const std::string& given, const CheckFolder& folder);
+
+BaseComparison compared_with(const CheckBase& base, const CheckFolder& folder);
 
 }  // namespace syncline

@@ -1,20 +1,24 @@
-#include "sim/study/history.h"
+#include "sim/gate/history.h"
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
-#include "sim/report/figures.h"
+#include "kernels/io/csv.h"
+#include "kernels/io/text.h"
+#include "kernels/io/whole_file.h"
+#include "kernels/registry.h"
+#include "sim/gate/expectation.h"
 #include "sim/report/readable.h"
+#include "sim/report/result_json.h"
 #include "sim/study/lists.h"
-#include "sim/study/verdict_groups.h"
 
 namespace syncline {
 namespace {
-
-constexpr std::size_t most_lines = 12;
 
 Chart chart_of_lines(const std::string& figure, std::vector<HistoryLine> lines,
                      const std::vector<std::string>& commits) {
@@ -22,8 +26,8 @@ Chart chart_of_lines(const std::string& figure, std::vector<HistoryLine> lines,
   std::ranges::stable_sort(lines, [](const HistoryLine& a, const HistoryLine& b) {
     return std::abs(a.change()) > std::abs(b.change());
   });
-  if (lines.size() > most_lines)
-    lines.resize(most_lines);
+  if (lines.size() > most_series)
+    lines.resize(most_series);
   const std::string title = title_of_figure(figure);
   Chart chart{
       .kind = Chart::Kind::lines,
@@ -46,7 +50,7 @@ Chart chart_of_lines(const std::string& figure, std::vector<HistoryLine> lines,
                        ? fmt::format("Nothing moved over {} commits", commits.size())
                        : fmt::format("{} moved most over {} commits, by {}", most.cell,
                                      commits.size(), part_shown(most.change()));
-  chart.sentence += of_more(all, most_lines) + ".";
+  chart.sentence += of_more(all, most_series) + ".";
   return chart;
 }
 
@@ -69,6 +73,48 @@ History with_commit(History history, const std::string& commit,
     if (verdict.got)
       history.push_back({commit, verdict.cell, verdict.figure, *verdict.got});
   return history;
+}
+
+const std::string history_begin = "commit,cell,figure,value\n";
+
+History read_history(const std::string& path) {
+  History history;
+  read_csv_lines(path, CsvFields::quoted, [&](const CsvLine& line) {
+    using Kind = CsvLine::Kind;
+    if (line.kind == Kind::columns && line.text + "\n" != history_begin)
+      throw std::invalid_argument("not a file of check --history: allowed are the columns " +
+                                  trimmed(history_begin));
+    if (line.kind != Kind::row)
+      return;
+    if (line.fields.size() != 4)
+      throw std::invalid_argument(std::to_string(line.fields.size()) +
+                                  " fields: allowed are commit,cell,figure,value");
+    history.push_back(
+        {line.fields[0], line.fields[1], line.fields[2],
+         checked_number({.name = "value", .minimum = -1e18, .maximum = 1e18}, line.fields[3])});
+  });
+  return history;
+}
+
+std::string history_text(const History& history) {
+  std::string text = history_begin;
+  for (const HistoryRow& row : history)
+    text += fmt::format("{},{},{},{}\n", first_field(row.commit), csv_field(row.cell),
+                        csv_field(row.figure), exact_text(row.value));
+  return text;
+}
+
+History history_in(const std::string& path) {
+  std::error_code error;
+  const bool has_any =
+      std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > 0;
+  return has_any ? read_history(path) : History();
+}
+
+void add_to_history(const std::string& path, const std::string& commit,
+                    const std::vector<Verdict>& verdicts) {
+  const FileLock lock(path);
+  write_atomically(path, history_text(with_commit(history_in(path), commit, verdicts)));
 }
 
 std::vector<std::string> commits_of(const History& history) {
