@@ -77,6 +77,8 @@ TEST(LinkFactor, IsWhatAPlatformOfOtherRatesTakes) {
   EXPECT_NEAR(seconds(words + "200Gbps", half), seconds(words + "100Gbps", more), 1e-12);
 }
 
+// The search looks at exchanges of 10^7 s and more, where once it did not end: beside such times a
+// short flow's seconds round to nothing.
 TEST(LinkFactor, MovesBreakEvenOfItsLinksAlone) {
   const auto options = [&](const std::string& factor, const std::string& compressor = "topk") {
     Options all = of_cluster("pcie:nodes=2:gpus=2",
