@@ -28,6 +28,7 @@ struct Provenance {
   std::string compression;  // cost tables and their own provenance; empty: nothing compresses
   std::string adding;       // memory rate of servers and nodes; empty: there are none
   std::string framework;    // the framework whose defaults count, and those defaults; empty: none
+  std::string reality;      // what `reality` set, with sources; empty: nominal
   std::string exchange;     // what the program chose for the user; empty: nothing
   std::string price;        // of devices, with seller and date; empty: the user's price, or none
   std::string network;      // the network model's sentence

@@ -129,18 +129,31 @@ struct ServerSoftware {
   std::string source;  // for the result; empty: no overhead
 };
 
+// The value of an option that the user has not given, and where it comes from.
+struct Default {
+  std::string option;
+  std::string value;
+  std::string source;
+};
+
 // The defaults of training software (platforms/frameworks.csv).
 struct Framework {
   std::string name;  // empty: none
   std::string from;  // the first version with these defaults
-  struct Default {
-    std::string option;
-    std::string value;
-    std::string source;
-  };
   std::vector<Default> defaults;
 
   // For the result: "pytorch-ddp from 1.6: bucket-closes = after (source); ..."; empty: none.
+  std::string described() const;
+};
+
+// What software and networks leave of a nominal machine (platforms/networks.csv).
+struct Reality {
+  std::string name = "nominal";  // or typical, or a path: as written
+  std::string file;              // that has the values; empty: nominal
+  std::vector<Default> defaults;
+  std::vector<std::string> unnamed;  // sentences about what the scenario does not name
+
+  // For the result: "typical: network-efficiency = 0.96 (source); ..."; empty: nominal.
   std::string described() const;
 };
 
@@ -186,6 +199,7 @@ struct JobOptions {
   const Schedule* schedule = nullptr;
   Settings schedule_settings;
   Framework framework;  // whose defaults count for options that the user has not given
+  Reality reality;      // likewise
 
   int samples() const { return batch * accumulation; }  // of a worker in an iteration
 };
@@ -247,6 +261,7 @@ struct NetworkOptions {
   std::optional<double> bandwidth_factor;  // instead of the network model's own
   std::optional<double> latency_factor;
   std::vector<LinkFactor> link_bandwidths, link_latencies;  // further factors, of some links
+  double network_efficiency = 1;  // a further factor of bandwidth, of the nodes' network cards
   double step_overhead_s = 0;
 };
 

@@ -107,6 +107,7 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
                                .compression = setup.traffic.compression.provenance(),
                                .adding = setup.adding,
                                .framework = scenario.framework.described(),
+                               .reality = scenario.reality.described(),
                                .exchange = exchange_taken(setup),
                                .price = setup.price,
                                .network = scenario.network->sentence,

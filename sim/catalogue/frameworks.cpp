@@ -27,12 +27,16 @@ std::optional<Version> version_of(const std::string& text) {
 
 }  // namespace
 
-std::string Framework::described() const {
+std::string described(const std::string& whose, const std::vector<Default>& defaults) {
   std::string text;
   for (const Default& one : defaults)
-    text += (text.empty() ? name + " from " + from + ": " : "; ") + one.option + " = " + one.value +
-            " (" + one.source + ")";
+    text += (text.empty() ? whose + ": " : "; ") + one.option + " = " + one.value + " (" +
+            one.source + ")";
   return text;
+}
+
+std::string Framework::described() const {
+  return syncline::described(name + " from " + from, defaults);
 }
 
 Framework framework_called(const std::string& text) {

@@ -299,6 +299,8 @@ std::string explain(const Scenario& scenario, bool json) {
       text += fmt::format("  {:<20} {}\n", option.name, value->second);
   if (const std::string taken = scenario.framework.described(); !taken.empty())
     text += "  defaults of " + taken + "\n";
+  if (const std::string taken = scenario.reality.described(); !taken.empty())
+    text += "  reality: " + taken + "\n";
 
   text += fmt::format("\ncluster\n  {} on {} (", counted(index(topology.workers()), "worker"),
                       counted(topology.nodes.size(), "node"));

@@ -136,6 +136,13 @@ Json explained(const Setup& setup, Routes& routes) {
   Json warnings = Json::array();
   for (const Warning& warning : setup.warnings)
     warnings.push_back(warning.text);
+  Json provenance{{"compute", setup.compute.source},
+                  {"compression", setup.traffic.compression.provenance()},
+                  {"framework", setup.scenario.framework.described()},
+                  {"price", setup.price},
+                  {"network", setup.scenario.network->sentence}};
+  if (const std::string taken = setup.scenario.reality.described(); !taken.empty())
+    provenance["reality"] = taken;
   return {{"scenario", to_json(written_options(setup.scenario))},
           {"warnings", std::move(warnings)},
           {"cluster",
@@ -143,12 +150,7 @@ Json explained(const Setup& setup, Routes& routes) {
             {"nodes", topology.nodes.size()},
             {"servers", setup.scenario.exchange->uses_servers ? topology.servers : 0}}},
           {"model", model},
-          {"provenance",
-           {{"compute", setup.compute.source},
-            {"compression", setup.traffic.compression.provenance()},
-            {"framework", setup.scenario.framework.described()},
-            {"price", setup.price},
-            {"network", setup.scenario.network->sentence}}},
+          {"provenance", std::move(provenance)},
           {"buckets", buckets_json(setup)},
           {"links", links_json(routes, loads)},
           {"bounds", bounds},

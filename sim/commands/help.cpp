@@ -341,7 +341,7 @@ void print_help() {
 
 const Meanings& meanings() {
   static const Meanings all = [] {
-    Meanings words;
+    Meanings words = meanings_of_network_kinds();
     add_glossary(words);
     add_commands(words);
     add_options(words);

@@ -17,6 +17,9 @@ struct Meaning {
 // By word; a word for several things has several meanings.
 const std::map<std::string, std::vector<Meaning>>& meanings();
 
+// The kinds of network that platforms/networks.csv has.
+std::map<std::string, std::vector<Meaning>> meanings_of_network_kinds();
+
 // Prints the text of --help.
 void print_help();
 

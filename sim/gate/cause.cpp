@@ -16,9 +16,10 @@
 namespace syncline {
 
 const std::vector<std::string> noted_inputs{
-    "options",      "platform_file",   "model_file",           "throughput_file", "cost_table_file",
-    "devices_file", "frameworks_file", "server_software_file", "data_file",       "fidelity",
-    "simgrid",      "input_files",     "learned_samples",      "late_updates",    "left_out"};
+    "options",      "platform_file",   "model_file",    "throughput_file",      "cost_table_file",
+    "devices_file", "frameworks_file", "networks_file", "server_software_file", "data_file",
+    "fidelity",     "simgrid",         "input_files",   "learned_samples",      "late_updates",
+    "left_out"};
 
 namespace {
 

@@ -124,6 +124,11 @@ bool carries(const Exchange& exchange, const Compressor& compressor) {
          (exchange.carries == Carries::sums ? compressor.reducible : compressor.sparse);
 }
 
+bool slows_computation(const Scenario& scenario) {
+  return scenario.schedule->partners() == Schedule::Partners::each_other &&
+         !scenario.exchange->uses_servers;
+}
+
 void find_conflicts(const Scenario& scenario, const GivenOptions& given,
                     std::vector<Conflict>& conflicts) {
   const Schedule& schedule = *scenario.schedule;
@@ -152,8 +157,7 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
              "channels = {} means nothing to {}; allowed are exchanges {}", *scenario.channels,
              schedule.server != nullptr ? "schedule " + schedule.name : "exchange " + exchange.name,
              those_that<Exchange>([](const Exchange& one) { return one.has_channels; }))});
-  if (scenario.slowdown_beside_collectives() > 0 &&
-      (schedule.partners() != Schedule::Partners::each_other || exchange.uses_servers))
+  if (scenario.slowdown_beside_collectives() > 0 && !slows_computation(scenario))
     conflicts.push_back(
         {"overlap-slowdown", fmt::format("overlap-slowdown = {} means nothing to {}: messages to "
                                          "servers are not collectives on the device; allowed is 0",

@@ -13,6 +13,9 @@ inline const std::string no_compressor = "none";
 // Whether the exchange can carry the compressor's messages.
 bool carries(const Exchange& exchange, const Compressor& compressor);
 
+// Whether collectives run on the workers' devices, beside their computation.
+bool slows_computation(const Scenario& scenario);
+
 // Finds given options that do not fit schedule, exchange and compressor, or have no meaning with
 // them.
 void find_conflicts(const Scenario& scenario, const GivenOptions& given,

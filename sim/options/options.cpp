@@ -11,6 +11,7 @@
 #include "sim/catalogue/server_software.h"
 #include "sim/options/learning.h"
 #include "sim/options/own_text.h"
+#include "sim/options/reality.h"
 #include "sim/options/rows.h"
 #include "sim/plan.h"
 #include "sim/problem.h"
@@ -197,8 +198,7 @@ std::vector<Option> fixed_options() {
           Role::question,
           "share by which computation takes longer beside collectives of its worker",
           "NCCL's kernels take multiprocessors and memory bandwidth from it. published: 0.189, the "
-          "mean on four A100, H100, MI210 or MI250 (at most 0.40; Lee et al. 2025, arXiv "
-          "2507.03114).",
+          "mean on four A100, H100, MI210 or MI250 (at most 0.40; Lee et al., arXiv 2507.03114).",
           "0,published"),
       fusion(
           row("bucket-bytes", nullptr, "26214400", Role::choice,
@@ -208,9 +208,8 @@ std::vector<Option> fixed_options() {
       row("bucket-closes", &Fusion::closes_after, Words<bool>{{"before", false}, {"after", true}},
           "before", Role::choice,
           "before: a bucket has at most bucket-bytes; after: it closes once it has them",
-          "PyTorch DDP closes after: a large tensor joins the bucket that it overfills, and "
-          "buckets "
-          "are fewer.",
+          "PyTorch DDP closes after: a large tensor joins the bucket that it overfills, so there "
+          "are fewer buckets.",
           "after"),
       row("first-bucket-bytes", &Fusion::first_bytes, numbers(0, 1e15), "", Role::choice,
           "fusion size of the bucket that backward fills first (default: bucket-bytes)",
@@ -318,6 +317,7 @@ std::vector<Option> fixed_options() {
           "Cells are ranked by the time of an epoch; by default an epoch has a million samples.",
           "1281167"),
   };
+  std::ranges::move(reality_options(), std::back_inserter(options));
   std::ranges::move(learning_options(), std::back_inserter(options));
   return options;
 }

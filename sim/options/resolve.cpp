@@ -15,6 +15,7 @@
 #include "sim/options/conflicts.h"
 #include "sim/options/learning.h"
 #include "sim/options/options.h"
+#include "sim/options/reality.h"
 #include "sim/options/schedules.h"
 #include "sim/plan.h"
 #include "sim/platform/platform_words.h"
@@ -197,9 +198,28 @@ void take_framework(const GivenOptions& given, Scenario& scenario) {
       set(option_called(name), value, given, scenario);
 }
 
+// Sets the values of `reality` for options that the user has not given.
+void take_reality(const GivenOptions& given, Scenario& scenario) {
+  if (scenario.reality.name == "nominal")
+    return;
+  const NetworkCards cards =
+      at(given, "platform", [&] { return cards_of_platform(scenario.platform); });
+  at(given, "reality", [&] {
+    find_reality(given, folder_of(given.at("reality")), cards, scenario);
+    for (const auto& [name, value, source] : scenario.reality.defaults) {
+      const Option& own = option_called(name);
+      if (!own.set)
+        throw std::invalid_argument(scenario.reality.file + ": " + name +
+                                    " is an option of one schedule, exchange or compressor: "
+                                    "allowed are options of every scenario");
+      set(own, value, given, scenario);
+    }
+  });
+}
+
 // Keeps only the framework's defaults that were taken: the schedule's own defaults come later.
 void keep_what_was_taken(const GivenOptions& given, Scenario& scenario) {
-  std::erase_if(scenario.framework.defaults, [&](const Framework::Default& one) {
+  std::erase_if(scenario.framework.defaults, [&](const Default& one) {
     const auto written = scenario.written.find(one.option);
     return given.contains(one.option) || written == scenario.written.end() ||
            written->second != one.value;
@@ -300,6 +320,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts, bo
     scenario.compressor = &Registered<Compressor>::find(scenario.written.at("compressor"));
   });
   find_exchange(given, scenario);
+  take_reality(given, scenario);
   if (scenario.compressor->name != no_compressor && !scenario.device.empty())
     scenario.cost_table = file_of(given, "device", "cost table", "kernels/profiles", ".csv");
   check_network(scenario, given);

@@ -56,7 +56,7 @@ const std::map<std::string, std::string> other_words{
 void find_misfits_of_framework(const Scenario& scenario, std::vector<Conflict>& conflicts) {
   const Framework& framework = scenario.framework;
   const Schedule& schedule = *scenario.schedule;
-  const auto own = std::ranges::find(framework.defaults, "schedule", &Framework::Default::option);
+  const auto own = std::ranges::find(framework.defaults, "schedule", &Default::option);
   if (own != framework.defaults.end() && own->value != schedule.name)
     conflicts.push_back({"schedule", fmt::format("schedule = {}: framework {} has schedule {}; "
                                                  "allowed are this schedule, or another framework",

@@ -102,6 +102,7 @@ Json provenance_of(const std::vector<Result>& results) {
   add_source("compression", &Provenance::compression);
   add_source("adding", &Provenance::adding);
   add_source("framework's defaults", &Provenance::framework);
+  add_source("reality's values", &Provenance::reality);
   add_source("exchange", &Provenance::exchange);
   add_source("prices", &Provenance::price);
   add_source("network", &Provenance::network);

@@ -170,6 +170,7 @@ std::string full_report(const Result& result) {
   line("compression cost", result.provenance.compression);
   line("adding on servers", result.provenance.adding);
   line("framework", result.provenance.framework);
+  line("reality", result.provenance.reality);
   line("exchange", result.provenance.exchange);
   line("price", result.provenance.price);
   line("network", result.option("network") + ": " + result.provenance.network);

@@ -77,6 +77,10 @@ double factor_of_link(const std::vector<LinkFactor>& factors, const std::string&
   return all;
 }
 
+double bandwidth_factor_of(const NetworkOptions& options, const std::string& link, bool is_card) {
+  return factor_of_link(options.link_bandwidths, link) * (is_card ? options.network_efficiency : 1);
+}
+
 bool names_link(const std::vector<LinkFactor>& factors, const std::string& link) {
   return std::ranges::any_of(factors,
                              [&](const LinkFactor& factor) { return fits_link(factor, link); });

@@ -17,6 +17,9 @@ std::string name_in_file(const std::string& link);
 
 // The product of the factors of all patterns that match one of the link's two names.
 double factor_of_link(const std::vector<LinkFactor>& factors, const std::string& link);
+// The factor of a link's bandwidth by all options but a bandwidth-factor of every link. `is_card`:
+// its rate is that of network cards.
+double bandwidth_factor_of(const NetworkOptions& options, const std::string& link, bool is_card);
 bool names_link(const std::vector<LinkFactor>& factors, const std::string& link);
 
 // Throws std::invalid_argument, which begins with the option, if a pattern matches none of these

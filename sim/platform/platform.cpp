@@ -226,7 +226,8 @@ std::map<std::string, Bandwidth> changing_links(const Profiles& profiles) {
 }
 
 void scale_links(const NetworkOptions& options, const Profiles& profiles) {
-  if (options.link_bandwidths.empty() && options.link_latencies.empty())
+  if (options.link_bandwidths.empty() && options.link_latencies.empty() &&
+      options.network_efficiency == 1)
     return;
   std::vector<sg::Link*> links = engine().get_all_links();
   std::erase_if(links, [](auto* link) { return link->get_name().starts_with("__loopback"); });
@@ -234,10 +235,11 @@ void scale_links(const NetworkOptions& options, const Profiles& profiles) {
   std::ranges::transform(links, std::back_inserter(names), &sg::Link::get_name);
   check_link_factors(options, profiles, names);
   for (sg::Link* link : links) {
-    link->set_bandwidth(link->get_bandwidth() *
-                        factor_of_link(options.link_bandwidths, link->get_name()));
-    link->set_latency(link->get_latency() *
-                      factor_of_link(options.link_latencies, link->get_name()));
+    const std::string& name = link->get_name();
+    const bool is_card =
+        profiles.cards.contains(name) || profiles.cards.contains(name_in_file(name));
+    link->set_bandwidth(link->get_bandwidth() * bandwidth_factor_of(options, name, is_card));
+    link->set_latency(link->get_latency() * factor_of_link(options.link_latencies, name));
   }
 }
 

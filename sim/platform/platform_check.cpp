@@ -12,6 +12,7 @@
 #include "sim/catalogue/refuse.h"
 #include "sim/platform/platform_names.h"
 #include "sim/platform/platform_profiles.h"
+#include "sim/platform/platform_properties.h"
 #include "sim/platform/platform_rules.h"
 #include "sim/platform/platform_settings.h"
 #include "sim/platform/platform_values.h"
@@ -150,8 +151,9 @@ class Check {
     if (element.parent.empty() != (element.name == "platform"))
       refuse("allowed is one <platform>, around everything else");
     check_attributes(element, rule->second);
-    count_hosts(element);  // checked before the name of each host is kept
-    found_.load_s += seconds_per_element;
+    count_hosts(element);              // checked before the name of each host is kept
+    if (!tells_kind_of_link(element))  // which SimGrid only keeps
+      found_.load_s += seconds_per_element;
     zones_ += is_zone(element.name) || element.name == "cluster" ? 1 : 0;
     if (element.name == "link_ctn")
       found_.load_s += zones_ * seconds_per_zone_asked;
@@ -166,10 +168,7 @@ class Check {
         refuse("it is only allowed inside a <zone> with routing = Cluster");
     if (element.name == "trace_connect")
       profiles_.connect(element);
-    if (element.name == "link")
-      window_bytes_ = streams_ = 0;
-    if (element.name == "prop" && element.parent == "link")
-      note_window(element);
+    properties_.begin(element);
     if (is_zone(element.name))
       members_.push_back(0);
   }
@@ -179,10 +178,7 @@ class Check {
       return;
     order_.end();
     names_.end(element);
-    if (element.name == "link" && streams_ > 0 && window_bytes_ == 0)
-      refuse("streams without tcp-window: allowed is both, or tcp-window alone");
-    if (element.name == "link" && window_bytes_ > 0)
-      found_.profiles.windows[element.attribute("id")] = window_bytes_ * std::max(streams_, 1.0);
+    properties_.end(element);
     if (element.name == "platform")
       for (const XmlElement& use : names_.uses_of_hosts())
         see(use, &Check::require_host);
@@ -203,19 +199,6 @@ class Check {
           "<cluster> allow more",
           element.attribute("routing"), members_.back(), most->second);
     members_.pop_back();
-  }
-
-  // Notes a property of a link that limits each transfer over it.
-  void note_window(const XmlElement& property) {
-    const std::string name = property.attribute("id");
-    if (name != "tcp-window" && name != "streams")
-      return;
-    const std::string text = property.attribute("value");
-    const auto value = number_in<double>(text);
-    if (!value || !(*value >= 1 && *value <= 1e15))
-      refuse("{} = {}: allowed are 1 to 1e15{}", name, brief(text),
-             name == "streams" ? "" : " bytes");
-    (name == "streams" ? streams_ : window_bytes_) = *value;
   }
 
   void require_host(const XmlElement& use) {
@@ -349,10 +332,10 @@ class Check {
   PlatformNames names_;
   PlatformFile found_;
   PlatformProfiles profiles_{found_};
+  PlatformProperties properties_{found_};
   long long hosts_ = 0;
   double zones_ = 0;
-  std::vector<int> members_;               // by open zone
-  double window_bytes_ = 0, streams_ = 0;  // of the current link; 0: none
+  std::vector<int> members_;  // by open zone
   std::size_t slow_links_ = 0;
   int ignoring_ = 0;                                          // open elements that are ignored
   std::vector<std::pair<std::size_t, std::size_t>> ignored_;  // places in the text

@@ -42,7 +42,7 @@ const std::vector<PlatformWord>& platform_word_rows() {
       {"gpus", "8", "GPUs of a node; 4+6 or 16x8+4x4: for different kinds of nodes"},
       {"cards", "8x400Gbps",
        "network cards of a node, and the rate of each, each way; GPU g uses card g x cards / gpus; "
-       "8x400Gbps+4x200Gbps: for different kinds of nodes"},
+       "8x400Gbps+4x200Gbps: for different kinds of nodes; 8x400Gbps:ib: the kind of network"},
       {"nvlink", "450GBps",
        "a GPU's rate to the other GPUs of its node, each way, by NVSwitch or a mesh; none: by "
        "PCIe"},

@@ -1,5 +1,7 @@
 #include "sim/platform/platform_file.h"
 
+#include <algorithm>
+#include <fmt/format.h>
 #include <stdexcept>
 #include <utility>
 
@@ -20,6 +22,10 @@ PlatformFile file_of_words(const std::string& words, bool for_simgrid) {
     file = checked_words(words, platform_text(plan));
   } else {
     file.hosts = plan.gpu_count() + plan.nodes();
+    file.cards.kind = plan.network;
+    for (const PlatformPlan::Cards& cards : plan.cards)
+      if (std::ranges::count(file.cards.rates_Bps, cards.Bps) == 0)
+        file.cards.rates_Bps.push_back(cards.Bps);
   }
   const std::vector<std::string> warnings = slow_words(plan, slow_Bps);
   file.warnings.insert(file.warnings.end(), warnings.begin(), warnings.end());
@@ -37,10 +43,32 @@ std::string what_it_is_instead(const std::string& path) {
   }
 }
 
+// Why the rates of this file's network cards cannot be multiplied; empty: they can.
+std::string why_no_efficiency(const Profiles& profiles) {
+  if (profiles.cards.empty())
+    return "no link says that it is a network card; allowed are platforms in words, and files in "
+           "which the cards' links have the property kind = card, or cards for several as one link";
+  for (const std::string& card : profiles.cards)
+    if (profiles.bandwidths.contains(card))
+      return fmt::format(
+          "link {} has kind = card and follows a bandwidth profile of its own; allowed are cards "
+          "without a profile",
+          brief(card));
+  return {};
+}
+
 }  // namespace
 
 PlatformFile read_platform(const Scenario& scenario) {
-  return read_platform(scenario.platform, scenario.fidelity != Fidelity::analytic);
+  PlatformFile file = read_platform(scenario.platform, scenario.fidelity != Fidelity::analytic);
+  if (scenario.network_efficiency == 1 || !file.refusal.empty() || file.plan)
+    return file;
+  const std::string why = why_no_efficiency(file.profiles);
+  if (why.empty())
+    return file;
+  return {.files = {scenario.platform},
+          .refusal = fmt::format("{}: network-efficiency = {}: {}", brief_path(scenario.platform),
+                                 scenario.network_efficiency, why)};
 }
 
 PlatformFile read_platform(const std::string& platform, bool for_simgrid) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/catalogue/reality.h"
 #include "sim/platform/platform_words.h"
 #include "sim/platform/profiles.h"
 #include "sim/scenario.h"
@@ -15,6 +16,7 @@ struct PlatformFile {
   std::vector<std::string> files;  // the file and the files that it names; empty: words
   Profiles profiles;
   std::optional<PlatformPlan> plan;  // of a platform in words
+  NetworkCards cards;                // of its nodes, as far as it says
   // The text that SimGrid reads if it is not the file itself: the XML of words, or a file without
   // its ignored parts. Empty: SimGrid reads the file, or nothing.
   std::string text;

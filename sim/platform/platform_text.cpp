@@ -9,10 +9,13 @@
 namespace syncline {
 namespace {
 
-std::string split_duplex(const std::string& name, const std::string& bandwidth, double latency_s) {
+// `kind`: card or cards, where its rate is that of network cards.
+std::string split_duplex(const std::string& name, const std::string& bandwidth, double latency_s,
+                         const std::string& kind = "") {
   return fmt::format(
-      "<link id=\"{}\" bandwidth=\"{}\" latency=\"{:.12g}s\" sharing_policy=\"SPLITDUPLEX\"/>\n",
-      name, bandwidth, latency_s);
+      "<link id=\"{}\" bandwidth=\"{}\" latency=\"{:.12g}s\" sharing_policy=\"SPLITDUPLEX\"{}\n",
+      name, bandwidth, latency_s,
+      kind.empty() ? "/>" : "><prop id=\"kind\" value=\"" + kind + "\"/></link>");
 }
 
 std::string up_link(const std::string& link) {
@@ -42,9 +45,10 @@ std::string node_zone(const PlatformPlan& plan, int number, const std::string& s
   const auto gpu = [&](int i) { return fmt::format("{}-gpu{}", node, i); };
   const auto card = [&](int i) { return fmt::format("{}-nic{}", node, i * own.count / gpus); };
   const std::string of_node = "<prop id=\"node\" value=\"" + node + "\"/>";
-  const std::string more = "<prop id=\"device\" value=\"" + kind.device + "\"/>" +
-                           (site.empty() ? "" : "<prop id=\"site\" value=\"" + site + "\"/>") +
-                           "</host>\n";
+  const std::string more =
+      "<prop id=\"device\" value=\"" + kind.device + "\"/>" +
+      (plan.network.empty() ? "" : "<prop id=\"network\" value=\"" + plan.network + "\"/>") +
+      (site.empty() ? "" : "<prop id=\"site\" value=\"" + site + "\"/>") + "</host>\n";
   std::string hosts;
   std::string links;
   std::string ways;
@@ -61,9 +65,9 @@ std::string node_zone(const PlatformPlan& plan, int number, const std::string& s
       ways += way(gpu(i), gpu(other), up_link(gpu(i) + inside) + down_link(gpu(other) + inside));
   }
   for (int i = 0; !one_card && i < own.count; ++i)
-    links += split_duplex(fmt::format("{}-nic{}", node, i), rate(own.Bps), plan.card_s());
+    links += split_duplex(fmt::format("{}-nic{}", node, i), rate(own.Bps), plan.card_s(), "card");
   if (!one_card)
-    links += split_duplex(memory + "-nics", rate(own.count * own.Bps), plan.card_s());
+    links += split_duplex(memory + "-nics", rate(own.count * own.Bps), plan.card_s(), "cards");
   ways += way(memory, node + "-out", up_link(memory) + (one_card ? "" : up_link(memory + "-nics")));
   return fmt::format(
       "<zone id=\"{0}\" routing=\"Full\">\n{1}<host id=\"{0}-memory\" speed=\"1Tf\">{2}<prop "
@@ -102,7 +106,8 @@ std::string nodes_on_a_switch(const PlatformPlan& plan, const std::string& name,
     const auto [cards, card_Bps] = plan.cards[static_cast<std::size_t>(node)];
     const std::string link = zone + (cards == 1 ? "-nic" : "-nics");
     arms.push_back({zone, node_zone(plan, node, site), zone + "-out", link,
-                    split_duplex(link, rate(cards * card_Bps), cards == 1 ? plan.card_s() : 0)});
+                    split_duplex(link, rate(cards * card_Bps), cards == 1 ? plan.card_s() : 0,
+                                 cards == 1 ? "card" : "cards")});
   }
   return star(name, middle, arms);
 }
@@ -148,8 +153,9 @@ std::string comment(const PlatformPlan& plan) {
     if (value == plan.values.end() || (between_sites && plan.sites == 1) ||
         (word.name == "oversubscription" && plan.nodes_per_leaf == 0))
       continue;
-    text += fmt::format("  {} = {}: {}\n    {}\n", word.name, value->second.text, word.sentence,
-                        value->second.source);
+    const bool has_kind = word.name == "cards" && !plan.network.empty();
+    text += fmt::format("  {} = {}{}: {}\n    {}\n", word.name, value->second.text,
+                        has_kind ? ":" + plan.network : "", word.sentence, value->second.source);
   }
   text +=
       "\n  Rates are each way, and nominal: a program gets less from a network.\n"

@@ -5,8 +5,10 @@
 #include <iterator>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "kernels/registry.h"
+#include "sim/catalogue/reality.h"
 #include "sim/catalogue/refuse.h"
 #include "sim/platform/platform_values.h"
 
@@ -72,15 +74,37 @@ std::pair<long long, std::string> counted(const std::string& text, long long mos
   return {whole_number(text.substr(0, times), 1, most), text.substr(times + 1)};
 }
 
+// Reads the kind of network after the cards, as in cards=8x400Gbps:ib.
+void read_network_kind(PlatformPlan& plan, const std::string& kind) {
+  try {
+    require_network_kind(kind);
+  } catch (const std::invalid_argument& error) {
+    refuse("cards = {}:{}: {}, once after all cards", brief(plan.text("cards")), brief(kind),
+           error.what());
+  }
+  plan.network = kind;
+}
+
 void read_values(PlatformPlan& plan) {
   const std::vector<std::string> parts = split(plan.words, ':');
   const std::vector<std::string> allowed = names_of_rows(platform_word_rows());
   std::set<std::string> given;
+  std::string last;  // the word before
   plan.values = plan.family->values;
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::size_t equals = parts[i].find('=');
     const std::string word = trimmed(parts[i].substr(0, equals));
-    if (std::ranges::count(allowed, word) == 0)
+    const std::string before = std::exchange(last, word);
+    const bool is_word = std::ranges::count(allowed, word) > 0;
+    const bool is_bare = !is_word && equals == std::string::npos;
+    if (is_bare && before == "cards") {
+      read_network_kind(plan, word);
+      continue;
+    }
+    if (is_bare && std::ranges::count(network_kinds(), word) > 0)
+      refuse("'{}' is a kind of network: allowed is once, after the cards: cards=8x400Gbps:{}",
+             word, word);
+    if (!is_word)
       refuse("'{}' is no word of a platform: allowed are {}", brief(word),
              listed(nearest(word, allowed)));
     const std::string value =
@@ -180,7 +204,9 @@ void read_cards(PlatformPlan& plan, const Kinds& kinds) {
     }
     return 0;
   });
-  if (plan.values.at("cards").source == as_said && plan.values.at("latency").source != as_said)
+  const bool uses_sockets = plan.network == "tcp";
+  if (plan.values.at("cards").source == as_said && plan.values.at("latency").source != as_said &&
+      !uses_sockets)
     if (const FamilyValue latency = latency_of_cards(
             std::ranges::min_element(plan.cards, {}, &PlatformPlan::Cards::Bps)->Bps);
         !latency.text.empty())

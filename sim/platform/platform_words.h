@@ -24,6 +24,7 @@ struct PlatformPlan {
     double Bps = 0;  // of each
   };
   std::vector<Cards> cards;  // of each node
+  std::string network;       // the kind of network of all cards; empty: not named
   struct Gpu {
     std::string device, speed, slot;  // as in XML
   };

@@ -23,6 +23,7 @@ struct Profiles {
   std::set<std::string> latencies = {};  // links whose latency changes
   // By link: bytes that one transfer may have in flight, properties tcp-window times streams.
   std::map<std::string, double> windows = {};
+  std::set<std::string> cards = {};  // links whose rate is that of network cards: property kind
 };
 
 }  // namespace syncline

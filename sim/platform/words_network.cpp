@@ -28,9 +28,7 @@ class WordsNetwork {
  public:
   WordsNetwork(const PlatformPlan& plan, const NetworkOptions& options)
       : plan_(plan),
-        latencies_(options.link_latencies),
-        bandwidths_(options.link_bandwidths),
-        bandwidth_factor_(options.bandwidth_factor.value_or(1)),
+        options_(options),
         gpus_(*std::ranges::max_element(plan.gpus)),
         cards_(std::ranges::max_element(plan.cards, {}, &PlatformPlan::Cards::count)->count),
         nvlink_Bps_(plan.nvlink ? bandwidth_Bps(plan.text("nvlink")) : 0),
@@ -96,12 +94,14 @@ class WordsNetwork {
 
   PlatformLink link(int number) const {
     std::string name = name_of(number);
-    const double factor = bandwidth_factor_ * factor_of_link(bandwidths_, name);
-    const bool is_named = names_link(bandwidths_, name);
+    const double factor = options_.bandwidth_factor.value_or(1) *
+                          bandwidth_factor_of(options_, name, is_of_cards(number));
+    const bool is_named = names_link(options_.link_bandwidths, name);
     return {.name = std::move(name), .bandwidth = Bps(number) * factor, .is_named = is_named};
   }
   double latency_s(int number) const {
-    const double factor = latencies_.empty() ? 1 : factor_of_link(latencies_, name_of(number));
+    const std::vector<LinkFactor>& factors = options_.link_latencies;
+    const double factor = factors.empty() ? 1 : factor_of_link(factors, name_of(number));
     return latency_without_factor_s(number) * factor;
   }
 
@@ -136,6 +136,13 @@ class WordsNetwork {
     for (; left >= of_kind(static_cast<Kind>(kind)); ++kind)
       left -= of_kind(static_cast<Kind>(kind));
     return {link / block(), static_cast<Kind>(kind), left};
+  }
+  // Whether the link is one card of a node, or all of them together.
+  bool is_of_cards(int link) const {
+    if (link >= leaf_links())
+      return false;
+    const Kind kind = in_node(link).kind;
+    return kind == card || kind == memory_cards || kind == out;
   }
   bool has_cards(int node) const { return plan_.cards[index(node)].count > 1; }
 
@@ -232,8 +239,7 @@ class WordsNetwork {
   }
 
   PlatformPlan plan_;
-  std::vector<LinkFactor> latencies_, bandwidths_;
-  double bandwidth_factor_;
+  NetworkOptions options_;
   int gpus_, cards_;  // the most of any node
   double nvlink_Bps_, line_Bps_;
   struct Leaf {

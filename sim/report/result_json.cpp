@@ -86,7 +86,8 @@ const std::vector<Text<Provenance>> of_provenance{
     {"compute", &Provenance::compute},   {"compression", &Provenance::compression},
     {"adding", &Provenance::adding},     {"framework", &Provenance::framework},
     {"exchange", &Provenance::exchange}, {"price", &Provenance::price},
-    {"network", &Provenance::network},   {"fidelity", &Provenance::fidelity}};
+    {"network", &Provenance::network},   {"fidelity", &Provenance::fidelity},
+    {"reality", &Provenance::reality}};
 const std::vector<Text<Track>> of_track{
     {"name", &Track::name}, {"kind", &Track::kind}, {"stream", &Track::stream}};
 
@@ -325,11 +326,9 @@ std::vector<WrittenOption> options_in(const Json& json) {
 }
 
 Provenance provenance_in(Json json) {
-  if (json.is_object() && !json.contains("fidelity"))
-    json["fidelity"] = "flow";  // older results were all simulated as flows
-  for (const char* later : {"framework", "exchange", "price"})
-    if (json.is_object() && !json.contains(later))
-      json[later] = "";
+  for (const std::string later : {"fidelity", "framework", "exchange", "price", "reality"})
+    if (json.is_object() && !json.contains(later))  // older results were all simulated as flows
+      json[later] = later == "fidelity" ? "flow" : "";
   Provenance provenance;
   read(json, of_provenance, provenance);
   return provenance;
@@ -368,6 +367,8 @@ Json to_json(const Result& result) {
   write(result, of_result, json);
   json["scenario"] = to_json(result.options);
   write(result.provenance, of_provenance, json["provenance"]);
+  if (result.provenance.reality.empty())  // nominal, as all older results were
+    json["provenance"].erase("reality");
   json["figures"] = figures_json(result);
   if (result.learned)
     json["learning"] = to_json(*result.learned);

@@ -7,6 +7,7 @@
 #include "sim/catalogue/data.h"
 #include "sim/catalogue/files.h"
 #include "sim/catalogue/fingerprint.h"
+#include "sim/catalogue/reality.h"
 #include "sim/options/options.h"
 #include "sim/report/result_json.h"
 
@@ -20,6 +21,16 @@ WrittenOption as_written(const std::string& name, const std::string& text) {
   if (!value || !std::isfinite(*value))
     return {.name = name, .value = text};
   return {.name = name, .value = exact_text(*value), .is_number = true};
+}
+
+// The files of networks: the values of `reality`, and the kinds of network that platforms name.
+std::vector<std::string> networks_files(const Scenario& scenario, const PlatformFile& platform) {
+  std::vector<std::string> files;
+  if (!scenario.reality.file.empty())
+    files.push_back(scenario.reality.file);
+  if (!platform.cards.kind.empty() && scenario.reality.file != networks_file())
+    files.push_back(networks_file());
+  return files;
 }
 
 }  // namespace
@@ -55,18 +66,20 @@ std::vector<std::pair<std::string, std::vector<std::string>>> input_files(
   const auto read_if = [](bool is_read, const std::string& file) {
     return is_read ? std::vector{data_root() + file} : std::vector<std::string>();
   };
-  return {
-      {"platform_file", platform.files},
-      {"model_file", {scenario.model}},
-      {"throughput_file", read_if(true, "/models/throughput.csv")},
-      {"cost_table_file", tables},
-      {"devices_file", read_if(true, "/platforms/devices.csv")},
-      {"frameworks_file", read_if(!scenario.framework.name.empty(), "/platforms/frameworks.csv")},
-      {"server_software_file",
-       read_if(scenario.server_software.overhead_s > 0, "/platforms/server-software.csv")},
-      {"data_file", scenario.learns()
-                        ? data_files(scenario.learning.data, scenario.learning.data_folder)
-                        : std::vector<std::string>()}};
+  return {{"platform_file", platform.files},
+          {"model_file", {scenario.model}},
+          {"throughput_file", read_if(true, "/models/throughput.csv")},
+          {"cost_table_file", tables},
+          {"devices_file", read_if(true, "/platforms/devices.csv")},
+          {"frameworks_file",
+           read_if(!scenario.framework.name.empty() || !scenario.reality.file.empty(),
+                   "/platforms/frameworks.csv")},
+          {"networks_file", networks_files(scenario, platform)},
+          {"server_software_file",
+           read_if(scenario.server_software.overhead_s > 0, "/platforms/server-software.csv")},
+          {"data_file", scenario.learns()
+                            ? data_files(scenario.learning.data, scenario.learning.data_folder)
+                            : std::vector<std::string>()}};
 }
 
 std::string inputs_of(const Scenario& scenario, const PlatformFile& platform) {

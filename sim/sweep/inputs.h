@@ -20,7 +20,7 @@ std::vector<std::string> option_names();
 
 // The files that a scenario reads, by kind, in a fixed order: platform_file (and the files that it
 // names), model_file, throughput_file, cost_table_file (all that may be chosen from), devices_file,
-// frameworks_file, server_software_file, data_file.
+// frameworks_file, networks_file, server_software_file, data_file.
 std::vector<std::pair<std::string, std::vector<std::string>>> input_files(
     const Scenario& scenario, const PlatformFile& platform);
 

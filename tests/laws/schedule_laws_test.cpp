@@ -145,7 +145,8 @@ TEST(Law9, RenamingTheHostsOfAnUnequalPlatformChangesNoHostsSeconds) {
       const Simulated first = simulated(options);
       for (const Simulated* run : {&all, &first})
         for (const Row& row : run->rows("forward"))
-          EXPECT_NEAR(row.end_s - row.start_s, (row.rank == slow ? 0.2 : 0.1) / 3, 1e-9)
+          // SimGrid ends an activity up to 1e-9 s too early; and rounding.
+          EXPECT_NEAR(row.end_s - row.start_s, (row.rank == slow ? 0.2 : 0.1) / 3, 1.001e-9)
               << schedule << ", worker " << row.rank << ", slow is " << slow;
     }
     if (std::string(schedule) == "asp")

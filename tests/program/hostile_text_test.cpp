@@ -75,6 +75,7 @@ TEST(TablesOfTheProgram, WithoutRowsAreNamed) {
   const Installation program;
   const std::vector<std::pair<std::string, Arguments>> uses{
       {"platforms/frameworks.csv", {"--framework", "pytorch-ddp"}},
+      {"platforms/networks.csv", {"--framework", "horovod", "--reality", "typical"}},
       {"platforms/server-software.csv",
        {"--schedule", "asp", "--server-overhead", "tensorflow-1.10"}},
       {"platforms/devices.csv", {"--price", "devices"}},

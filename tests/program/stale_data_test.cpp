@@ -134,6 +134,8 @@ TEST(InputsOfAResult, AreAllFilesThatARunOpens) {
         "--server-overhead tensorflow-1.10",
         "--platform p.xml --model m.csv --throughput 9 --compressor topk --density 0.01 "
         "--device costs.csv --price 1",
+        "--platform dgx:nodes=2:cards=8x400Gbps:ib --model resnet50 --device v100 --reality "
+        "typical",
         "--platform dgx:nodes=2 --model resnet50 --device v100-modelled --compressor topk "
         "--density 0.01",
         "--platform two-hosts --throughput 9 --learn digits",
@@ -149,10 +151,10 @@ TEST(InputsOfAResult, AreAllFilesThatARunOpens) {
     all.insert(now.begin(), now.end());
   }
   for (const char* some :
-       {"platforms/devices.csv", "platforms/frameworks.csv", "platforms/server-software.csv",
-        "models/throughput.csv", "models/resnet50.csv", "platforms/two-hosts.xml",
-        "kernels/profiles/v100-modelled.csv", "p.xml", "rows.txt", "m.csv", "costs.csv",
-        "images/train-images-idx3-ubyte"})
+       {"platforms/devices.csv", "platforms/frameworks.csv", "platforms/networks.csv",
+        "platforms/server-software.csv", "models/throughput.csv", "models/resnet50.csv",
+        "platforms/two-hosts.xml", "kernels/profiles/v100-modelled.csv", "p.xml", "rows.txt",
+        "m.csv", "costs.csv", "images/train-images-idx3-ubyte"})
     EXPECT_TRUE(all.contains(some)) << some;
 }
 

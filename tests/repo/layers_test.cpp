@@ -65,8 +65,8 @@ TEST(Layers, EveryFileIncludesOnlyWhatItsFolderMay) {
       {"sim/problems/.*", "sim/(problem|minibatch).h|" + offered, eigen},
       {"sim/minibatch.(h|cpp)", contracts, eigen},
       {"sim/options/.*",
-       "sim/(options/.*|catalogue/(data|files|frameworks|network|server_software).h|"
-       "platform/platform_words.h)|" +
+       "sim/(options/.*|catalogue/(data|files|frameworks|network|reality|refuse|server_software).h|"
+       "platform/platform_(file|words).h)|" +
            contracts,
        "boost/.*"},
       {"sim/catalogue/.*", "sim/catalogue/.*|" + contracts},

@@ -1,0 +1,31 @@
+// What networks and software leave of a nominal machine: platforms/networks.csv.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/scenario.h"
+
+namespace syncline {
+
+// The network cards of a platform's nodes, as far as it tells.
+struct NetworkCards {
+  std::string kind;               // such as ib or tcp; empty: not named
+  std::vector<double> rates_Bps;  // of single cards, each rate once
+};
+
+// The kinds of network that platforms/networks.csv has.
+std::vector<std::string> network_kinds();
+// Throws std::invalid_argument that lists them.
+void require_network_kind(const std::string& kind);
+
+// The path of platforms/networks.csv.
+std::string networks_file();
+
+// The middle values in a file of this form, for a framework and a kind of network; either may be
+// empty. Throws std::runtime_error, which names file and line, for a bad row, and
+// std::invalid_argument if the cards' rates differ in what they reach.
+std::vector<Default> values_in_reality(const std::string& file, const std::string& framework,
+                                       const NetworkCards& cards);
+
+}  // namespace syncline

@@ -1,0 +1,78 @@
+#include "sim/options/reality.h"
+
+#include <algorithm>
+
+#include "kernels/io/text.h"
+#include "sim/catalogue/files.h"
+#include "sim/catalogue/refuse.h"
+#include "sim/options/conflicts.h"
+#include "sim/options/rows.h"
+#include "sim/platform/platform_file.h"
+
+namespace syncline {
+namespace {
+
+std::string file_of_values(const std::string& name, const std::string& folder) {
+  if (name == "typical")
+    return networks_file();
+  if (const auto file = existing_file("platforms", ".csv", name, folder))
+    return *file;
+  refuse(
+      "reality = {}: there is no such file; allowed are nominal, typical, or the path of a copy of "
+      "platforms/networks.csv",
+      brief_path(name));
+}
+
+}  // namespace
+
+std::vector<Option> reality_options() {
+  return {
+      row(
+          "reality", [](Scenario& s, const std::string& v) { s.reality.name = v; }, "", Role::run,
+          "nominal rates; typical: what networks and frameworks leave of them; or a file",
+          "nominal, the default, is an upper bound. typical gives options that you leave out "
+          "the middle values of platforms/networks.csv for the framework and the kind of "
+          "network, which a result names with their sources; a file is an edited copy of it.",
+          "typical --framework pytorch-ddp"),
+      row("network-efficiency", &Scenario::network_efficiency, numbers(1e-3, 1), "", Role::question,
+          "part of the network cards' rate that collectives reach, such as 0.9 (default: 1)",
+          "Protocols and copies take the rest. It counts for the cards of a platform in words, "
+          "and in a file for links with the property kind = card or cards; not for NVLink, "
+          "slots and switches.",
+          "0.9")};
+}
+
+NetworkCards cards_of_platform(const std::string& platform) {
+  const PlatformFile file = read_platform(platform, false);
+  if (!file.refusal.empty())
+    refuse(file.refusal);
+  return file.cards;
+}
+
+void find_reality(const GivenOptions& given, const std::string& folder, NetworkCards cards,
+                  Scenario& scenario) {
+  Reality& reality = scenario.reality;
+  reality.file = file_of_values(reality.name, folder);
+  const std::string& framework = scenario.framework.name;
+  if (framework.empty() && cards.kind.empty())
+    refuse(
+        "reality = {}: neither a framework nor a kind of network is named; allowed are framework = "
+        "pytorch-ddp, or a platform that says {}, such as dgx:cards=8x400Gbps:ib or hosts with the "
+        "property network",
+        brief_path(reality.name), listed(network_kinds()));
+  if (framework.empty())
+    reality.unnamed.emplace_back("no framework is named, so its software takes no time");
+  if (given.contains("network-efficiency"))
+    cards.kind.clear();
+  else if (cards.kind.empty())
+    reality.unnamed.emplace_back("no kind of network is named, so cards have their nominal rates");
+  reality.defaults = values_in_reality(reality.file, framework, cards);
+  if (!framework.empty() && reality.defaults.size() == (cards.kind.empty() ? 0 : 1))
+    reality.unnamed.push_back("nothing is known there of " + framework);
+  std::erase_if(reality.defaults, [&](const Default& value) {
+    return given.contains(value.option) ||
+           (value.option == "overlap-slowdown" && !slows_computation(scenario));
+  });
+}
+
+}  // namespace syncline

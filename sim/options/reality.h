@@ -1,0 +1,25 @@
+// The options `reality` and `network-efficiency`, and what reality gives to options that the user
+// leaves out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/catalogue/reality.h"
+#include "sim/options/options.h"
+#include "sim/options/user_input.h"
+
+namespace syncline {
+
+std::vector<Option> reality_options();
+
+// Throws std::invalid_argument if the platform is refused.
+NetworkCards cards_of_platform(const std::string& platform);
+
+// Finds the file of values and those that fit the scenario, whose schedule and exchange are known.
+// `folder`: where a relative path starts. Throws std::invalid_argument or std::runtime_error that
+// says what is missing.
+void find_reality(const GivenOptions& given, const std::string& folder, NetworkCards cards,
+                  Scenario& scenario);
+
+}  // namespace syncline

@@ -1,0 +1,117 @@
+// reality and network-efficiency: what a result says was taken, that it is what the same options do
+// by hand, and how mistakes are refused.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/program/refused_platform.h"
+
+namespace syncline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Arguments = std::vector<std::string>;
+
+Arguments running(const Arguments& more, const std::string& command = "run") {
+  Arguments all{command, "--model", "resnet50", "--batch", "32", "--throughput", "360"};
+  for (const auto& [option, value] : {std::pair("--framework", "horovod"),
+                                      {"--platform", "dgx:nodes=2:gpus=2:cards=2x200Gbps:ib"}})
+    if (std::ranges::count(more, option) == 0)
+      all.insert(all.end(), {option, value});
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+Json result_of(const Arguments& more) {
+  const Ended ended = run_program(running(more));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  return Json::parse(ended.out).at("cells").at(0).at("result");
+}
+
+// Without what says where a value came from.
+std::string without_origin(Json result) {
+  result.erase("inputs");
+  result["scenario"].erase("reality");
+  result["provenance"].erase("reality");
+  return result.dump();
+}
+
+TEST(TypicalReality, IsTheSameOptionsByHand) {
+  for (const std::string fidelity : {"step", "flow", "analytic"}) {
+    const Json typical = result_of({"--json", "--fidelity", fidelity, "--reality", "typical"});
+    const Json by_hand = result_of({"--json", "--fidelity", fidelity, "--network-efficiency",
+                                    "0.96", "--overlap-slowdown", "0.189"});
+    EXPECT_EQ(without_origin(typical), without_origin(by_hand));
+    EXPECT_FALSE(by_hand.at("provenance").contains("reality"));
+    expect_mentions(typical.at("provenance").at("reality").get<std::string>(),
+                    {"typical: network-efficiency = 0.96 (ib, ", "Lee et al. 2025"});
+  }
+}
+
+TEST(NominalReality, IsNoOption) {
+  EXPECT_EQ(without_origin(result_of({"--json", "--reality", "nominal"})),
+            without_origin(result_of({"--json"})));
+  EXPECT_FALSE(result_of({"--json"}).at("scenario").contains("reality"));
+}
+
+TEST(TypicalReality, IsNamedWhereverAResultIsShown) {
+  const TemporaryFolder folder;
+  const Arguments more{"--reality", "typical", "--out", "out", "--html", "page.html"};
+  const Ended ended = run_program(running(more), folder.path());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  expect_mentions(ended.out, {"reality", "network-efficiency = 0.96 (ib, 0.92 to 0.98: NVIDIA"});
+  expect_mentions(text_of(folder.path("page.html")),
+                  {"reality's values", "network-efficiency = 0.96 (ib, "});
+  expect_mentions(text_of(folder.path("out/results.csv")),
+                  {",network-efficiency,", ",reality,", ",0.96,", ",typical,"});
+  const Ended explained = run_program(running({"--reality", "typical"}, "explain"));
+  expect_mentions(explained.out, {"  reality: typical: network-efficiency = 0.96 (ib, "});
+}
+
+TEST(BadReality, IsAnsweredInOneLineWithExitCodeTwo) {
+  const TemporaryFolder folder;
+  folder.write("p.xml", platform({}));
+  const std::vector<std::pair<Arguments, std::vector<std::string>>> all{
+      {{"--reality", "typcial"}, {"--reality", "typcial", "nominal, typical"}},
+      {{"--reality", "typical", "--framework", "none", "--platform", "dgx"},
+       {"--reality", "neither a framework nor a kind of network", "cards=8x400Gbps:ib"}},
+      {{"--network-efficiency", "2"}, {"network-efficiency = 2", "0.001 to 1"}},
+      {{"--network-efficiency", "0.9", "--platform", "p.xml"},
+       {"p.xml", "network-efficiency = 0.9", "no link says that it is a network card", "kind"}},
+      {{"--platform", "dgx:cards=8x400Gbps:xb"},
+       {"cards = 8x400Gbps:xb", "no such kind of network", "ib, ", "roce", "efa", "tcp"}},
+      {{"--platform", "dgx:nodes=4:ib"}, {"'ib'", "after the cards", "cards=8x400Gbps:ib"}},
+      {{"--platform", "dgx:cards=8x400Gbps:ib:roce"}, {"'roce'", "after the cards"}},
+  };
+  for (const auto& [arguments, mentions] : all)
+    for (const std::string command : {"run", "explain"}) {
+      const Ended ended = run_program(running(arguments, command), folder.path());
+      EXPECT_EQ(ended.code, 2) << ended.out;
+      EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+      expect_mentions(ended.err, mentions);
+    }
+}
+
+// Hosts a and b are in lines 5 and 6, the link between them in line 7.
+const std::vector<Case> of_networks{
+    {"AHostOfNoSuchNetwork",
+     platform({.host = "speed=\"1Tf\"><prop id=\"network\" value=\"xb\"/></host><host id=\"c\" "
+                       "speed=\"1Tf\""}),
+     {"p.xml:5", "network = xb", "no such kind of network", "roce"}},
+    {"HostsOfTwoNetworks",
+     platform({.host = "speed=\"1Tf\"><prop id=\"network\" value=\"ib\"/></host><host id=\"c\" "
+                       "speed=\"1Tf\"><prop id=\"network\" value=\"tcp\"/></host><host id=\"d\" "
+                       "speed=\"1Tf\""}),
+     {"p.xml:5", "network = tcp", "another host has ib", "one kind"}},
+    {"ALinkOfNoSuchKind",
+     platform({.link = whole_link + "><prop id=\"kind\" value=\"nic\"/></link><link id=\"m\" " +
+                       whole_link}),
+     {"p.xml:7", "kind = nic", "card, ", "cards"}},
+};
+class RefusedNetworks : public testing::TestWithParam<Case> {};
+TEST_P(RefusedNetworks, InOneLineWithExitCodeTwo) {
+  expect_refused(GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(Of, RefusedNetworks, testing::ValuesIn(of_networks), name_of_case);
+
+}  // namespace
+}  // namespace syncline
