@@ -45,7 +45,7 @@ bool has_meaning(const std::string& option) {
       "seed",     "servers",         "workers-per-node",      "host-bandwidth",
       "exchange", "server-overhead", "host-memory-bandwidth", "channels",
       "network",  "step-overhead",   "bandwidth-factor",      "latency-factor",
-      "fidelity"};
+      "fidelity", "reality",         "network-efficiency"};
   return is_among(option, names) ||
          std::ranges::any_of(Registered<Exchange>::all(), [&](const auto& exchange) {
            return std::ranges::find(exchange.second.options, option, &OwnOption::name) !=
@@ -297,7 +297,9 @@ int collective_command(const std::vector<std::string>& arguments) {
   std::optional<NcclLog> log;
   if (line.has("measured"))
     log = read_nccl_log(line.flags.at("measured"));
-  CollectiveTable table{.rows = rows_of(line, log), .log = measured};
+  CollectiveTable table{.rows = rows_of(line, log),
+                        .log = measured,
+                        .reality = sweep.cells.front().reality.described()};
   require_floats(sweep, table, measured);
   if (sweep.cells.front().fidelity != Fidelity::analytic)
     test_simgrid();

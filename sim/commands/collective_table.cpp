@@ -205,6 +205,8 @@ std::string collective_text(const CollectiveTable& table) {
   std::string text = "# an all-reduce alone, of " + described(table) + "\n";
   if (table.is_measured())
     text += "# measured: the in-place times of " + table.log + "\n";
+  if (!table.reality.empty())
+    text += "# reality: " + table.reality + "\n";
   for (const std::string& warning : table.warnings)
     text += "# warning: " + printable(warning) + "\n";
   text += table_of(blocks);
@@ -266,6 +268,7 @@ Json collective_json(const CollectiveTable& table) {
   }
   return {{"workers", table.workers},
           {"nodes", table.nodes},
+          {"reality", table.reality.empty() ? Json(nullptr) : Json(table.reality)},
           {"warnings", table.warnings},
           {"exchanges", std::move(exchanges)},
           {"rows", std::move(rows)}};

@@ -40,7 +40,8 @@ struct CollectiveTable {
   std::vector<CollectiveRow> rows;
   std::vector<CollectiveExchange> exchanges;  // at least one
   std::vector<std::string> warnings;
-  std::string log;  // path of the measured times; empty: there are none
+  std::string log;      // path of the measured times; empty: there are none
+  std::string reality;  // what it lowers, and its sources; empty: rates are nominal
 
   bool is_measured() const { return rows.front().measured_s.has_value(); }
   // As nccl-tests define it for an all-reduce: 2 (n - 1) / n of the bytes over the time.

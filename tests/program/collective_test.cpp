@@ -128,6 +128,22 @@ TEST(CollectiveTables, OfLargeBuffersWarnOfNothing) {
   EXPECT_NEAR(json["exchanges"][0]["busiest_link"]["full_at_busbw_Bps"], 400e9, 1e-6 * 400e9);
 }
 
+TEST(CollectiveTables, SayWhatRealityLeavesOfCards) {
+  const std::vector<std::string> words{
+      "--platform", "dgx:nodes=2:cards=8x400Gbps:ib", "--exchange", "ring", "--sizes", "1T"};
+  const double nominal_s = times_of(table_of(words))[0];
+  for (const auto& [option, value] :
+       {std::pair("--reality", "typical"), {"--network-efficiency", "0.96"}}) {
+    std::vector<std::string> more = words;
+    more.insert(more.end(), {option, value});
+    EXPECT_NEAR(times_of(table_of(more))[0] * 0.96, nominal_s, 1e-4 * nominal_s) << option;
+  }
+  std::vector<std::string> typical = words;
+  typical.insert(typical.end(), {"--reality", "typical"});
+  expect_mentions(run_collective(typical).out,
+                  {"# reality: typical: network-efficiency = 0.96 (ib, ", "no framework is named"});
+}
+
 TEST(CollectiveTables, LeaveOutExchangesThatTheClusterCannotRunUnlessTheyAreNamed) {
   const Ended ended = run_collective({"--platform", two_by_two, "--workers", "3", "--sizes", "8"});
   EXPECT_EQ(ended.code, 0);
