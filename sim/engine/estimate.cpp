@@ -166,6 +166,7 @@ double seconds_per_message(const Phase& phase, bool one_flow, bool shared_flows)
 Load load_of(const Setup& setup, const Plan& plan, int rank, double busy) {
   Load load;
   load.plan_actions = static_cast<double>(plan.size());
+  const bool shared = SharedFlows::move_messages_of(setup);
   for (const auto& action : plan) {
     const Phase* phase = std::get_if<Phase>(&action);
     if (phase == nullptr) {
@@ -178,7 +179,6 @@ Load load_of(const Setup& setup, const Plan& plan, int rank, double busy) {
       flows += on_different_hosts(setup, rank, send.peer) ? passes.transfers : 0;
     load.flows += flows;
     const bool one_flow = !in_stages(*phase) && (phase->steps == 1 || is_one_flow(setup, *phase));
-    const bool shared = SharedFlows::move_messages_of(setup);
     const double each_s = seconds_per_message(*phase, one_flow, shared);
     const double beside_s = shared ? 0 : busy * busy * seconds_beside(setup, *phase, rank);
     load.flows_s += flows * (each_s + beside_s);

@@ -110,6 +110,7 @@ struct StreamState {
   };
   // Records the pauses after `from_s`, in which none of these messages moved.
   void add_pauses(std::vector<std::pair<double, double>> moved, double from_s);
+  CollectiveMessage message_to(int peer, std::uint64_t bytes);  // that sets out now
   void put_local(int to);  // a message to a rank on the same host
   sg::CommPtr put_comm(int peer, std::uint64_t bytes, bool eager);
   void take_shares(const Phase& phase, bool eager, Arrivals& arrivals);

@@ -20,40 +20,35 @@ sg::Mailbox* mailbox(std::unordered_map<int, sg::Mailbox*>& known, int peer, int
   return box;
 }
 
-// A step of a ring under way. Both ends hold it, because either may be done with it first.
-struct RingStep {
-  double latency_s = 0;  // from injection to arrival
-  std::int64_t message = 0;
-  std::optional<double> injected_s = {};
-};
-
 }  // namespace
 
-// A message of a collective, other than a step of a ring that SimGrid moves.
+// A message of a collective. Both ends may hold it, because either may be done with it first.
 struct CollectiveMessage {
   double at_s = 0;
-  double latency_s = 0;     // from the end of its flow to its arrival
-  std::int64_t number = 0;  // in the trace
+  double latency_s = 0;                              // from the end of its flow to its arrival
+  std::int64_t number = 0;                           // in the trace
+  std::optional<double> began_s = {}, ended_s = {};  // of its flow, as far as they are noted
   // Where SharedFlows moves it:
   StreamState* from = nullptr;
   StreamState* to = nullptr;
   std::uint64_t bytes = 0;
   bool is_asked_for = false;
-  std::optional<double> began_s = {}, ended_s = {};  // of its flow
 };
 
-std::shared_ptr<CollectiveMessage> StreamState::put(int peer, std::uint64_t bytes, bool eager) {
-  StreamState& to = run.stages_of(peer).stream(stage);
+CollectiveMessage StreamState::message_to(int peer, std::uint64_t bytes) {
   sent.push_back(run.wire.message_sent(rank, peer, bytes));
-  const auto message = std::make_shared<CollectiveMessage>(
-      CollectiveMessage{.at_s = sg::Engine::get_clock(),
-                        .latency_s = run.wire.latency_after_flow_s(rank, peer),
-                        .number = sent.back(),
-                        .from = this,
-                        .to = &to,
-                        .bytes = bytes});
+  return {.at_s = sg::Engine::get_clock(),
+          .latency_s = run.wire.latency_after_flow_s(rank, peer),
+          .number = sent.back()};
+}
+
+std::shared_ptr<CollectiveMessage> StreamState::put(int peer, std::uint64_t bytes, bool eager) {
+  const auto message = std::make_shared<CollectiveMessage>(message_to(peer, bytes));
+  message->from = this;
+  message->to = &run.stages_of(peer).stream(stage);
+  message->bytes = bytes;
   ++moving;
-  Box& box = to.boxes[{rank, eager}];
+  Box& box = message->to->boxes[{rank, eager}];
   box.messages.push_back(message);
   message->is_asked_for = box.messages.size() <= box.asked;
   if (eager || message->is_asked_for)
@@ -121,28 +116,27 @@ void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
   const int next = phase.sends[0].peer;
   const int previous = phase.receives[0].peer;
   const double latency_s = run.wire.routes.latency_s(previous, rank);
-  double ended_s = 0;
+  CollectiveMessage message;
   // All members begin at once, so no message waits for its receiver.
   if (run.wire.flows != nullptr) {
     put(next, phase.sends[0].bytes, false);
     ask_for(previous, false);
     wait_for_flows();
-    const std::shared_ptr<CollectiveMessage> message = take(previous, false);
-    ended_s = *message->ended_s;
-    arrived(message->number, ended_s + message->latency_s);
+    message = *take(previous, false);
   } else {
-    sent.push_back(run.wire.message_sent(rank, next, phase.sends[0].bytes));
-    const sg::CommPtr sending = run.wire.flow(
-        *mailbox_to(next, false), new std::int64_t(sent.back()), phase.sends[0].bytes, rank, next);
-    sending->start();
-    const std::unique_ptr<std::int64_t> message(mailbox_from(previous, false)->get<std::int64_t>());
-    ended_s = sg::Engine::get_clock();
-    arrived(*message, ended_s + run.wire.latency_after_flow_s(previous, rank));
+    const sg::CommPtr sending = put_comm(next, phase.sends[0].bytes, false);
+    const std::unique_ptr<CollectiveMessage> taken(
+        mailbox_from(previous, false)->get<CollectiveMessage>());
+    message = *taken;
+    message.ended_s = sg::Engine::get_clock();
     sending->wait();
   }
+  arrived(message.number, *message.ended_s + message.latency_s);
   const double carried_s = run.setup.scenario.network->latency_after_flow ? 0 : latency_s;
-  Barrier::RingFlow& flow = barrier.ring[previous] = {
-      .to = rank, .latency_s = latency_s, .seconds = std::max(0.0, ended_s - began_s - carried_s)};
+  Barrier::RingFlow& flow =
+      barrier.ring[previous] = {.to = rank,
+                                .latency_s = latency_s,
+                                .seconds = std::max(0.0, *message.ended_s - began_s - carried_s)};
   if (run.setup.traffic.has_channels())
     flow.alone_s =
         static_cast<double>(phase.receives[0].bytes) / run.wire.routes.width_Bps(previous, rank);
@@ -158,28 +152,24 @@ void StreamState::as_ring_steps(const Phase& phase) {
     if (run.setup.scenario.step_overhead_s > 0)
       sg::this_actor::sleep_for(run.setup.scenario.step_overhead_s);
     const std::uint64_t bytes = share(send.bytes, phase.steps, s);
+    std::shared_ptr<CollectiveMessage> before;
     if (by_flows) {
       put(send.peer, bytes, true);
       ask_for(previous_rank, true);
       wait_for_flows();
-      const std::shared_ptr<CollectiveMessage> before = take(previous_rank, true);
-      const double arrives_s = *before->ended_s + before->latency_s;
-      arrived(before->number, arrives_s);
-      sg::this_actor::sleep_until(arrives_s);
-      continue;
+      before = take(previous_rank, true);
+    } else {
+      const auto step = std::make_shared<CollectiveMessage>(message_to(send.peer, bytes));
+      auto* carried = new std::shared_ptr<CollectiveMessage>(step);
+      run.wire.flow(*next, carried, bytes, rank, send.peer)->wait();
+      step->ended_s = sg::Engine::get_clock();
+      const std::unique_ptr<std::shared_ptr<CollectiveMessage>> taken(
+          previous->get<std::shared_ptr<CollectiveMessage>>());
+      before = *taken;
     }
-    const auto step = std::make_shared<RingStep>();
-    step->latency_s = run.wire.latency_after_flow_s(rank, send.peer);
-    step->message = run.wire.message_sent(rank, send.peer, bytes);
-    sent.push_back(step->message);
-    run.wire.flow(*next, new std::shared_ptr<RingStep>(step), bytes, rank, send.peer)->wait();
-    step->injected_s = sg::Engine::get_clock();
-    const std::unique_ptr<std::shared_ptr<RingStep>> taken(
-        previous->get<std::shared_ptr<RingStep>>());
-    const RingStep& before = **taken;
-    // If the sender has not noted the end of its injection yet, that end is now.
-    const double arrives_s = before.injected_s.value_or(sg::Engine::get_clock()) + before.latency_s;
-    arrived(before.message, arrives_s);
+    // If the sender has not noted the end of its flow yet, that end is now.
+    const double arrives_s = before->ended_s.value_or(sg::Engine::get_clock()) + before->latency_s;
+    arrived(before->number, arrives_s);
     sg::this_actor::sleep_until(arrives_s);
   }
 }
@@ -263,10 +253,7 @@ void StreamState::put_local(int to) {
 }
 
 sg::CommPtr StreamState::put_comm(int peer, std::uint64_t bytes, bool eager) {
-  sent.push_back(run.wire.message_sent(rank, peer, bytes));
-  auto* message = new CollectiveMessage{.at_s = sg::Engine::get_clock(),
-                                        .latency_s = run.wire.latency_after_flow_s(rank, peer),
-                                        .number = sent.back()};
+  auto* message = new CollectiveMessage(message_to(peer, bytes));
   const sg::CommPtr comm = run.wire.flow(*mailbox_to(peer, eager), message, bytes, rank, peer);
   comm->start();
   return comm;
