@@ -165,12 +165,16 @@ double LinkShares::find_narrowest() {
   return least_Bps;
 }
 
-double LinkShares::next_end_s() {
-  share();
+void LinkShares::drop_what_is_over() {
   while (!set_ends_.empty() && is_over(set_ends_.front())) {
     std::ranges::pop_heap(set_ends_, std::greater<>());
     set_ends_.pop_back();
   }
+}
+
+double LinkShares::next_end_s() {
+  share();
+  drop_what_is_over();
   return set_ends_.empty() ? infinite : std::max(0.0, set_ends_.front().end_s - now_s_);
 }
 
@@ -179,14 +183,11 @@ std::vector<int> LinkShares::pass(double seconds) {
   now_s_ += seconds;
   const double slack_s = std::max(shortest_s, part_rounded * now_s_);
   std::vector<std::pair<std::int64_t, int>> over;  // in their order
-  while (!set_ends_.empty() && set_ends_.front().end_s <= now_s_ + slack_s) {
-    const SetEnd next = set_ends_.front();
-    std::ranges::pop_heap(set_ends_, std::greater<>());
-    set_ends_.pop_back();
-    if (is_over(next))
-      continue;
-    const std::vector<int> groups = sets_[index(next.set)].groups;
-    dissolve(next.set);
+  for (drop_what_is_over(); !set_ends_.empty() && set_ends_.front().end_s <= now_s_ + slack_s;
+       drop_what_is_over()) {
+    const int set = set_ends_.front().set;
+    const std::vector<int> groups = sets_[index(set)].groups;
+    dissolve(set);
     for (const int number : groups) {
       const Rate& rate = rates_[index(number)];
       const double reached = rate.carried * (1 + part_rounded) + slack_s * rate.Bps;

@@ -263,7 +263,6 @@ void LinkShares::add(const Route& route, double bytes, int number) {
     activate(path.group);
   else
     change(path.group);
-  ++moving_;
   int flow = static_cast<int>(flows_.size());
   if (free_.empty()) {
     flows_.emplace_back();
@@ -295,7 +294,6 @@ void LinkShares::end(int number) {
   else
     find_next_end(path.group);
   count(flow.path, -1);
-  --moving_;
 }
 
 void LinkShares::pop_end(Group& group) {

@@ -36,7 +36,7 @@ class LinkShares {
   // From now on the link, an index into Routes::links(), carries this; until the first call its
   // mean bandwidth.
   void set_bandwidth(int link, double Bps);
-  bool is_idle() const { return moving_ == 0; }
+  bool is_idle() const { return free_.size() == flows_.size(); }
   double updates() const { return updates_; }  // steps of working out rates, so far
 
  private:
@@ -147,6 +147,7 @@ class LinkShares {
   void make_set(int group);
   void fill_links(const std::vector<int>& groups);
   bool is_over(const SetEnd& end) const;  // its set is dissolved
+  void drop_what_is_over();               // so that the first of set_ends_ is not over
   // Sets fastest_Bps_ so that no flow is faster, and looks at all links again.
   void expect_fastest(double Bps);
   // Fills narrowest_ with links whose waiting flows have the least each, and returns that.
@@ -173,7 +174,6 @@ class LinkShares {
   int looked_ = 0;          // sets made since all of them were looked at
   double fastest_Bps_ = 0;  // no flow is faster, once rates are worked out
   double now_s_ = 0;        // seconds that have passed
-  int moving_ = 0;          // flows
   std::int64_t added_ = 0;
   double updates_ = 0;
 };
