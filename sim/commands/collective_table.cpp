@@ -4,10 +4,12 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "kernels/io/text.h"
 #include "sim/report/readable.h"
 #include "sim/study/lists.h"
+#include "sim/study/validation.h"
 
 namespace syncline {
 namespace {
@@ -39,6 +41,10 @@ std::string rate_text(double Bps) {
   return fmt::format("{:7.2f}", Bps / 1e9);
 }
 
+double algbw_Bps(const CollectiveRow& row, double time_s) {
+  return time_s > 0 ? static_cast<double>(row.bytes) / time_s : 0;
+}
+
 // A block of columns: its title, its columns' names and units, and its text in each row.
 struct Block {
   std::string title;
@@ -67,11 +73,9 @@ Block exchange_block(const CollectiveTable& table, const CollectiveExchange& exc
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const CollectiveRow& row = table.rows[i];
     const double time_s = exchange.times_s[i];
-    const auto bytes = static_cast<double>(row.bytes);
-    block.rows.push_back(time_text(time_s, exchange.about[i]) + "  " +
-                         rate_text(time_s > 0 ? bytes / time_s : 0) + "  " +
-                         rate_text(table.busbw_Bps(row, time_s)) +
-                         mark(is_fastest(table, exchange, i), table));
+    block.rows.push_back(
+        time_text(time_s, exchange.about[i]) + "  " + rate_text(algbw_Bps(row, time_s)) + "  " +
+        rate_text(table.busbw_Bps(row, time_s)) + mark(is_fastest(table, exchange, i), table));
   }
   return block;
 }
@@ -190,8 +194,7 @@ CollectiveErrors errors_of(const CollectiveTable& table, const CollectiveExchang
     }
     errors.nearest_rows += is_nearest(table, exchange, i) ? 1 : 0;
   }
-  std::ranges::sort(sizes);
-  errors.median = (sizes[(sizes.size() - 1) / 2] + sizes[sizes.size() / 2]) / 2;
+  errors.median = median(std::move(sizes));
   return errors;
 }
 
@@ -225,7 +228,7 @@ Json collective_json(const CollectiveTable& table) {
     const CollectiveRow& row = table.rows[i];
     const auto rates = [&](double time_s) {
       return Json{{"time_s", time_s},
-                  {"algbw_Bps", time_s > 0 ? static_cast<double>(row.bytes) / time_s : 0},
+                  {"algbw_Bps", algbw_Bps(row, time_s)},
                   {"busbw_Bps", table.busbw_Bps(row, time_s)}};
     };
     Json exchanges = Json::array();
@@ -283,10 +286,9 @@ std::string collective_csv(const CollectiveTable& table) {
     for (const CollectiveExchange& exchange : table.exchanges) {
       const CollectiveRow& row = table.rows[i];
       const double time_s = exchange.times_s[i];
-      text += fmt::format("{},{},{},{},{},{},{},", row.bytes, row.elements, csv_field(row.type),
-                          exchange.name, time_s,
-                          time_s > 0 ? static_cast<double>(row.bytes) / time_s : 0,
-                          table.busbw_Bps(row, time_s));
+      text +=
+          fmt::format("{},{},{},{},{},{},{},", row.bytes, row.elements, csv_field(row.type),
+                      exchange.name, time_s, algbw_Bps(row, time_s), table.busbw_Bps(row, time_s));
       text += row.measured_s ? fmt::format("{},{}\n", *row.measured_s, table.error(exchange, i))
                              : ",\n";
     }

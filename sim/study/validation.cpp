@@ -31,13 +31,13 @@ double kendall_tau(const std::vector<double>& a, const std::vector<double>& b) {
   return scale > 0 ? concordant / scale : 0;
 }
 
-namespace {
-
 double median(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t n = values.size();
   return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
+
+namespace {
 
 const std::string& name_of(const ValidationRow& row) {
   return row.named.empty() ? row.label : row.named;

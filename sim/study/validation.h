@@ -38,5 +38,7 @@ Agreement agreement(const std::vector<ValidationRow>& rows);
 
 // Kendall's tau-b, which allows for ties (to 1e-9); 0 where it is undefined.
 double kendall_tau(const std::vector<double>& a, const std::vector<double>& b);
+// Of one value or more.
+double median(std::vector<double> values);
 
 }  // namespace syncline
