@@ -211,7 +211,7 @@ TEST_P(Device, CanBeMeasured) {
   const DeviceRuntime& runtime = Registered<DeviceRuntime>::find("cuda");
   const DeviceCompressor& device = Registered<DeviceCompressor>::find(GetParam());
   const std::vector<float> gradient = gauss(9001, 1);
-  for (const std::size_t decoded_messages : {0, 1, 17, 65}) {
+  for (const std::size_t decoded_messages : {0U, 1U, 17U, 65U}) {
     const std::function<double()> sample =
         runtime.sampler(device, settings_at(compressor, ""), gradient, State{}, decoded_messages);
     for (int i = 0; i < 3; ++i)

@@ -250,7 +250,7 @@ const TemporaryFolder& made_images() {
   const char* mnist[] = {"mnist/train", "mnist/t10k"};
   const char* cifar[] = {"cifar/data_batch_1.bin", "cifar/test_batch.bin"};
   std::uint32_t number = 0;
-  for (const std::size_t part : {0, 1}) {
+  for (const std::size_t part : {0U, 1U}) {
     const std::uint32_t count = part == 0 ? 256 : 60;
     std::string images, labels, records;
     for (std::uint32_t i = 0; i < count; ++i) {

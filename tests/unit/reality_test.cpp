@@ -130,7 +130,7 @@ TEST(Reality, IsAlsoAnEditedCopy) {
       {"tcp,network-efficiency,0.4,0.5,0.6,mine", {"--reality", "network = ib", "has no"}},
   };
   for (const auto& [row, mentions] : bad)
-    expect_mentions(error_of([&] { with(row); }), mentions);
+    expect_mentions(error_of([&, text = row] { with(text); }), mentions);
 }
 
 // Fast cards count as RDMA, unless the words say that they do not.
