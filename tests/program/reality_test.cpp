@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/program/refused_platform.h"
+#include "tests/program/program.h"
+#include "tests/unit/errors.h"
+#include "tests/unit/platform_texts.h"
 
 namespace syncline {
 namespace {
@@ -90,28 +92,6 @@ TEST(BadReality, IsAnsweredInOneLineWithExitCodeTwo) {
       expect_mentions(ended.err, mentions);
     }
 }
-
-// Hosts a and b are in lines 5 and 6, the link between them in line 7.
-const std::vector<Case> of_networks{
-    {"AHostOfNoSuchNetwork",
-     platform({.host = "speed=\"1Tf\"><prop id=\"network\" value=\"xb\"/></host><host id=\"c\" "
-                       "speed=\"1Tf\""}),
-     {"p.xml:5", "network = xb", "no such kind of network", "roce"}},
-    {"HostsOfTwoNetworks",
-     platform({.host = "speed=\"1Tf\"><prop id=\"network\" value=\"ib\"/></host><host id=\"c\" "
-                       "speed=\"1Tf\"><prop id=\"network\" value=\"tcp\"/></host><host id=\"d\" "
-                       "speed=\"1Tf\""}),
-     {"p.xml:5", "network = tcp", "another host has ib", "one kind"}},
-    {"ALinkOfNoSuchKind",
-     platform({.link = whole_link + "><prop id=\"kind\" value=\"nic\"/></link><link id=\"m\" " +
-                       whole_link}),
-     {"p.xml:7", "kind = nic", "card, ", "cards"}},
-};
-class RefusedNetworks : public testing::TestWithParam<Case> {};
-TEST_P(RefusedNetworks, InOneLineWithExitCodeTwo) {
-  expect_refused(GetParam());
-}
-INSTANTIATE_TEST_SUITE_P(Of, RefusedNetworks, testing::ValuesIn(of_networks), name_of_case);
 
 }  // namespace
 }  // namespace syncline

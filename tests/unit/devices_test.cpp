@@ -224,7 +224,7 @@ TEST(Memory, CountsTheShardsOfFsdp) {
 // While one unit computes, `prefetch` others are gathered; a worker alone gathers nothing.
 TEST(Memory, HasTheUnitsThatFsdpGathers) {
   Model model{.name = "net", .sample = "s", .layers = {}};
-  for (const std::uint64_t parameters : {700, 100, 400, 500, 200})
+  for (const std::uint64_t parameters : {700U, 100U, 400U, 500U, 200U})
     model.layers.push_back({"h." + std::to_string(model.layers.size()), parameters * 1'000'000, 1});
   const auto gathered = [&](const std::map<std::string, std::string>& more, int workers = 4) {
     std::map<std::string, std::string> options{{"schedule", "fsdp"}};

@@ -144,16 +144,19 @@ TEST_P(WholeFile, OfAnOpenFilesPseudonymIsRefused) {  // it would lose what othe
 TEST_P(WholeFile, ThatTheDiskCannotHoldLeavesTheOneBefore) {
   const std::string path = folder_.write("result.json", "old");
   std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit limit{8192, 8192};
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit limit{8192, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &limit);
   check_place(path);
   for (const char* name : {"result.json", "another.json"})
     expect_mentions(
         error_of([&] { write_atomically(folder_.path(name), std::string(100000, 'x')); }),
         {name, "cannot be written: File too large"});
-  const rlimit smaller{100, 100};
+  const rlimit smaller{100, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &smaller);
   expect_mentions(error_of([&] { check_place(path); }), {"File too large"});
+  setrlimit(RLIMIT_FSIZE, &before);
   EXPECT_EQ(listing_of(folder_.path()),
             (std::map<std::string, std::string>{{"result.json", "file old"}}));
 }

@@ -1,15 +1,9 @@
 // Names in a platform must refer to existing parts and must be unique: otherwise it is refused
 // before SimGrid reads it, in one line with file, line and element.
-#include "tests/program/refused_platform.h"
+#include "tests/unit/platform_texts.h"
 
 namespace syncline {
 namespace {
-
-class RefusedNames : public testing::TestWithParam<Case> {};
-
-TEST_P(RefusedNames, InOneLineWithExitCodeTwo) {
-  expect_refused(GetParam());
-}
 
 std::string route(const std::string& ends, const std::string& link) {
   return "<route " + ends + ">" + link + "</route>\n";
@@ -48,7 +42,7 @@ std::string cluster_zone(const std::string& host_link) {
          host_link + "</zone></platform>\n";
 }
 
-const std::vector<Case> names{
+const std::vector<Case> bad_names{
     {"NoUtf8", platform({.host = "speed=\"1T\xff\""}), {"p.xml:5", "\\xff"}},
     {"EscapeInAName", platform({.host = "speed=\"1Tf&#27;\""}), {"p.xml:5", "character"}},
     {"LineEndInAName",
@@ -108,12 +102,6 @@ const std::vector<Case> names{
     {"GatewayOfABypassInTheOtherZone",
      bypass("ry", "ry"),
      {"p.xml:6", "<bypassZoneRoute>", "gw_src = ry", "src = x"}},
-    {"HostWithoutAWay",
-     platform({.host = "speed=\"1Tf\"/><host id=\"c\" speed=\"1Tf\""}),
-     {"have no route between them: allowed are"}},
-    {"HostWithoutAWayInFloyd",
-     platform({.zone = "routing=\"Floyd\"", .host = "speed=\"1Tf\"/><host id=\"c\" speed=\"1Tf\""}),
-     {"have no route between them: allowed are"}},
     {"HostWithoutItsPlace",
      platform({.zone = "routing=\"Vivaldi\""}),
      {"p.xml:5", "<host> a", "no coordinates", "3 numbers"}},
@@ -139,7 +127,9 @@ const std::vector<Case> names{
      platform({.inside = "<link id=\"l\" " + whole_link + "/>\n"}),
      {"p.xml:9", "<link> l", "allowed is one"}},
 };
-INSTANTIATE_TEST_SUITE_P(Of, RefusedNames, testing::ValuesIn(names), name_of_case);
+TEST(RefusedPlatform, Names) {
+  expect_refused(bad_names);
+}
 
 }  // namespace
 }  // namespace syncline
