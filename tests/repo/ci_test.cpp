@@ -22,7 +22,7 @@ TEST(Ci, InstallsTheCompilerOfItsSanitizersAndFuzzers) {
     });
   };
   for (const char* sanitized :
-       {"\nin_two build/asan/tests/unit_test ", "\nin_two build/asan/kernels/tests/kernels_test ",
+       {"\nin_two build/asan/tests/unit_test ", " in_two build/asan/kernels/tests/kernels_test ",
         "\nctest --preset asan -L laws "})
     EXPECT_NE(all.find(sanitized), std::string::npos) << sanitized;
   // These start the program that the variable names.
