@@ -155,6 +155,22 @@ void require_network_kind(const std::string& kind) {
     refuse("there is no such kind of network: allowed are {}", listed(nearest(kind, kinds)));
 }
 
+UsualPart usual_part(const std::string& kind, double rate_Bps) {
+  const std::vector<Known> all = rows_of(read_csv(networks_file()));
+  UsualPart usual{.low = 1, .high = 0};
+  for (const Known& part : all) {
+    if (part.quantity != efficiency || !(kind.empty() || kind == part.kind))
+      continue;
+    double low = *number_in<double>(part.low), high = *number_in<double>(part.high);
+    if (const Known* most = found_in(all, part.kind, most_rate); most != nullptr && rate_Bps > 0) {
+      low = std::min(low, *number_in<double>(most->low) * 1e9 / 8 / rate_Bps);
+      high = std::min(high, *number_in<double>(most->high) * 1e9 / 8 / rate_Bps);
+    }
+    usual = {.low = std::min(usual.low, low), .high = std::max(usual.high, high)};
+  }
+  return usual;
+}
+
 std::vector<Default> values_in_reality(const std::string& file, const std::string& framework,
                                        const NetworkCards& cards) {
   const Csv csv = read_csv(file);

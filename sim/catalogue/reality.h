@@ -22,6 +22,14 @@ void require_network_kind(const std::string& kind);
 // The path of platforms/networks.csv.
 std::string networks_file();
 
+// What cards of a kind carry, as parts of their rate; of every kind if it is not named. Where a
+// kind has most-Gbps, no more than that. A rate of 0 is not known.
+struct UsualPart {
+  double low = 0;
+  double high = 1;
+};
+UsualPart usual_part(const std::string& kind, double rate_Bps);
+
 // The middle values in a file of this form, for a framework and a kind of network; either may be
 // empty. Throws std::runtime_error, which names file and line, for a bad row, and
 // std::invalid_argument if the cards' rates differ in what they reach.

@@ -67,6 +67,12 @@ const std::vector<Command>& commands() {
        .more = "Prints the cluster, the buckets, lower bounds in seconds, for a compressor the "
                "break-even bandwidths, and what simulating takes",
        .example = "experiments/quickstart.cfg --workers 32 --schedule bsp --exchange ring",
+       .flags =
+           {{"measured", "X",
+             "what was measured: samples/s of all workers, or seconds of an iteration as 153ms; "
+             "prints what would explain the difference",
+             "Each cause by itself, by arithmetic, the likeliest first, and what to look at",
+             "--measured 1309"}},
        .also = {"json"},
        .run = explain_command},
       {.name = "help",

@@ -11,6 +11,7 @@
 #include "sim/clock/averaging.h"
 #include "sim/clock/lower_bounds.h"
 #include "sim/commands/commands.h"
+#include "sim/commands/explain_measured.h"
 #include "sim/commands/results_json.h"
 #include "sim/engine/estimate.h"
 #include "sim/engine/fidelity.h"
@@ -343,6 +344,8 @@ std::string explain(const Scenario& scenario, bool json) {
 int explain_command(const std::vector<std::string>& arguments) {
   const CommandLine line = command_line("explain", arguments);
   const bool json = line.has("json");
+  if (const auto measured = line.flag("measured"))
+    return explain_measured(merged_with_file(line), measured_rate(*measured), json, jobs_of(line));
   const Sweep sweep = expand(merged_with_file(line));
   nlohmann::ordered_json cells = nlohmann::ordered_json::array();
   bool first = true;

@@ -61,6 +61,11 @@ void Routes::scale_named(double times) {
   scale_ = times;
 }
 
+void Routes::scale(const std::vector<int>& links, double times) {
+  for (const int link : links)
+    links_[index(link)].bandwidth = links_[index(link)].bandwidth.times(times);
+}
+
 double Routes::width_Bps(int from, int to) {
   const Route route = between(from, to);
   double least_Bps = route.flow_Bps;

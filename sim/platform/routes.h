@@ -71,6 +71,8 @@ class Routes {
   int cores(int rank) const { return host(rank).cores; }
   // Sets the bandwidth of links named by bandwidth-factor to `times` its original value.
   void scale_named(double times);
+  // Multiplies the bandwidth of these links, given by their places in links().
+  void scale(const std::vector<int>& links, double times);
   bool have_windows() const { return platform_->have_windows; }
 
  private:
