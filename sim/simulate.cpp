@@ -14,6 +14,7 @@
 #include "sim/report/timeline.h"
 #include "sim/setup/repeats.h"
 #include "sim/setup/worker_devices.h"
+#include "sim/sweep/huge_pages.h"
 #include "sim/sweep/inputs.h"
 #include "sim/sweep/one_worker.h"
 #include "sim/sweep/process.h"
@@ -64,6 +65,8 @@ std::vector<Figures> runs_but_the_first(const Setup& setup, int runs) {
 
 SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_once, bool may_wait,
                             const std::function<void(const CurvePoint&)>& evaluated) {
+  if (cell.scenario.fidelity == Fidelity::analytic)
+    use_huge_pages();
   const PlatformFile platform = read_platform(cell.scenario);
   const std::string inputs =
       // Before the other files are read, because those may change.
