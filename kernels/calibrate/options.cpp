@@ -143,7 +143,8 @@ void set_defaults_of_model(CalibrateOptions& options, bool all_compressors) {
   if (!all_compressors)
     return;
   options.bits = {"2", "4", "8"};
-  options.set = {{"quant-bucket", {"512", "128"}}, {"rank", {"1", "2", "4", "8"}}};
+  options.set = {
+      {"bin", {"50", "500"}}, {"quant-bucket", {"512", "128"}}, {"rank", {"1", "2", "4", "8"}}};
 }
 
 // Every combination of the values of these options.

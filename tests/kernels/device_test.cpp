@@ -105,11 +105,17 @@ TEST_P(Device, GivesTheBytesOfTheReference) {
 // walks, for every rule of cat.
 std::vector<std::map<std::string, std::string>> variants(const Compressor& compressor) {
   const std::map<std::string, std::vector<std::string>> numbers = {
-      {"momentum", {"0.9"}},    {"clip", {"2.5"}},
-      {"clip-norm", {"0.5"}},   {"rank", {"1", "2", "9", "64"}},
-      {"sample", {"0.5"}},      {"stages", {"1", "7"}},
-      {"rounds", {"5"}},        {"warm-up", {"4"}},
-      {"fixed-cost", {"1e12"}}, {"bits", {"2", "3", "8"}}};
+      {"momentum", {"0.9"}},
+      {"clip", {"2.5"}},
+      {"clip-norm", {"0.5"}},
+      {"rank", {"1", "2", "9", "64"}},
+      {"sample", {"0.5"}},
+      {"stages", {"1", "7"}},
+      {"rounds", {"5"}},
+      {"warm-up", {"4"}},
+      {"fixed-cost", {"1e12"}},
+      {"bits", {"2", "3", "8"}},
+      {"bin", {"8", "63", "64", "500", "8192"}}};
   std::vector<std::map<std::string, std::string>> all;
   for (const OwnOption& parameter : compressor.options) {
     for (const std::string& word : parameter.choices)

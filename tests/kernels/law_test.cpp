@@ -86,7 +86,7 @@ TEST(PowerSgd, RecoversAMatrixOfItsRankExactly) {
 
 TEST(ErrorFeedback, EverythingIsSentInTheEnd) {
   for (const char* name : {"topk", "gaussiank", "mstopk", "dgc", "randomk", "efsign", "onebit",
-                           "threshold", "powersgd"}) {
+                           "threshold", "powersgd", "adacomp"}) {
     const std::vector<float> g = gauss(4096, 20);
     std::vector<double> arrived(g.size());
     State state;

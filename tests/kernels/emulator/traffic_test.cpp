@@ -102,6 +102,7 @@ using Given = std::map<std::string, std::string>;
 // Settings that change the chain, or the sizes of its parts.
 std::vector<Given> variants(const Compressor& compressor) {
   static const std::map<std::string, std::vector<Given>> own = {
+      {"adacomp", {{{"bin", "8"}}, {{"bin", "64"}}, {{"bin", "500"}}, {{"bin", "8192"}}}},
       {"cat",
        {{{"rule", "sign"}},
         {{"rule", "stochastic"}},
