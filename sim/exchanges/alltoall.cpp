@@ -53,8 +53,12 @@ const Registered<Exchange> entry{{
         "each worker adds one n-th of all messages and compresses the sum, which all gather",
     .help = {.more = "It sends as little as an all-reduce even if messages cannot be added, but "
                      "every worker compresses twice. With few values per message, learning is then "
-                     "slow, or diverges.",
-             .paper = "Seide et al., Interspeech 2014; Espresso, EuroSys 2023"},
+                     "slow, or diverges. Schedule bsp with it, and a compressor with error "
+                     "feedback, is DoubleSqueeze, each worker the server of an n-th. Through "
+                     "servers ssp is, with staleness = 0, cache = off and pull = compressed; they "
+                     "compress once for each worker, DoubleSqueeze's once for all.",
+             .paper = "Seide et al., Interspeech 2014; DoubleSqueeze, Tang et al., ICML 2019; "
+                      "Espresso, EuroSys 2023"},
     .uses_servers = false,
     .carries = Exchange::Carries::any,
     .plan = alltoall,

@@ -35,8 +35,11 @@ const Registered<Schedule> entry{{
         "asynchronous: a server applies each gradient as it comes, no worker waits for others",
     .help = {.more = "Slow workers delay no others, but gradients are applied to parameters that "
                      "others have changed since: staleness has no bound. A worker waits for the "
-                     "answer to each push, even if it is alone; with ssp's cache it does not.",
-             .paper = "Dean et al., NIPS 2012"},
+                     "answer to each push, even if it is alone; with ssp's cache it does not. With "
+                     "pull = compressed and compressor = topk it is dual-way gradient "
+                     "sparsification: a server keeps what it has not yet sent to each worker. Its "
+                     "momentum (SAMomentum) is not here.",
+             .paper = "Dean et al., NIPS 2012; dual-way: Yan et al., ICPP 2020"},
     .options = {pull_option()},
     .exchange = "ps",
     .any_exchange = false,

@@ -204,6 +204,8 @@ TEST(Help, AnswersInOtherWordsToo) {
       {"MOVED", {"moved, a word\n"}},
       {"messages", {"message, a word\n"}},
       {"DeMo", {"dct-topk, a compressor\n"}},
+      {"DoubleSqueeze", {"alltoall, an exchange\n", "ssp is, with staleness = 0"}},
+      {"dual-way", {"asp, a schedule\n", "pull = compressed"}},
       {"SparseLoCo", {"chunk-topk, a compressor\n"}},
       {"llama-2-7b", {"--efficiency 0.4 --batch 1"}},
       {"vgg16", {"--model vgg16 --efficiency 0.4\n"}},
