@@ -3,11 +3,11 @@
 // elements with |u + g| >= max |u|. So each bin and step has a number of its own. Sent are signs of
 // u, times one scale: the mean of the bins' largest magnitudes.
 //
-// The rule is that of HiPress's operator (ada_comp-inl.h in its MXNet), which was read, as was the
-// inventors' patent (US 11295208); the paper was not at hand. Remembered of it: bins of 50 for
-// convolutions and 500 for other layers, and a byte or two for each value sent. How a message tells
-// bins apart, and that bins of zeros send nothing (by the rule they would send every element), is
-// ours. HiPress sends an index of 32 bits and a bit.
+// The rule is that of HiPress's operator (ada_comp-inl.h in its MXNet), which was read, and agrees
+// with the abstract and the first claim of the inventors' patent (US 11295208); the paper was not
+// at hand. Remembered of it: bins of 50 for convolutions and 500 for other layers, and a byte or
+// two for each value sent. How a message tells bins apart, and that bins of zeros send nothing (by
+// the rule they would send every element), is ours. HiPress sends an index of 32 bits and a bit.
 #include "kernels/compressors/adacomp.h"
 
 #include <algorithm>
