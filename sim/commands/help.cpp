@@ -51,13 +51,13 @@ const std::map<std::string, std::string> same_words{{"analytic", "fidelity"},
 
 // "one per node" -> "One per node."
 std::string as_sentence(std::string text) {
-  if (text.empty())
-    return text;
-  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  return text.back() == '.' ? text : text + ".";
+  if (!text.empty())
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text.empty() || text.back() == '.' ? text : text + ".";
 }
 
 const std::string measured_model = "resnet50";  // 253 samples/s in models/throughput.csv
+const std::string with_topk = " --compressor topk --device v100-modelled";
 
 // A whole command: adds a platform, a model and a measured device's throughput unless `given` has
 // them.
@@ -74,8 +74,6 @@ std::string example_of(const std::string& given) {
     command += " --throughput 253";
   return command + " " + given;
 }
-
-const std::string with_topk = " --compressor topk --device v100-modelled";
 
 std::string choosing(const Schedule& schedule) {
   return "--schedule " + schedule.name + (schedule.sparsifiers_only ? with_topk : "");
@@ -107,17 +105,17 @@ void add_registered(Meanings& all, const std::string& article) {
       const auto same = std::ranges::find_if(meanings, [&](const Meaning& meaning) {
         return meaning.sentences.front() == sentence && meaning.kind.starts_with("an option of");
       });
-      if (same != meanings.end()) {
+      if (same != meanings.end())
         same->kind += ", " + name;
-        continue;
-      }
-      meanings.push_back({"an option of " + std::string(T::kind) + " " + name,
-                          {sentence, "Allowed are " + allowed_values(parameter) +
-                                         (parameter.fallback.empty()
-                                              ? "; it has to be given."
+      else
+        meanings.push_back(
+            {"an option of " + std::string(T::kind) + " " + name,
+             {sentence,
+              "Allowed are " + allowed_values(parameter) +
+                  (parameter.fallback.empty() ? "; it has to be given."
                                               : "; without it " + parameter.fallback + " counts.")},
-                          example_of(choosing(entry) + " --" + parameter.name + " " +
-                                     (parameter.fallback.empty() ? "1" : parameter.fallback))});
+             example_of(choosing(entry) + " --" + parameter.name + " " +
+                        (parameter.fallback.empty() ? "1" : parameter.fallback))});
     }
   }
 }
@@ -155,8 +153,7 @@ void add_figures(Meanings& all) {
     all[word].push_back(
         {kind,
          {as_sentence(figure.sentence), as_sentence(figure.more)},
-         std::string("syncline run --platform two-hosts --model resnet20 --throughput "
-                     "920") +
+         std::string("syncline run --platform two-hosts --model resnet20 --throughput 920") +
              (figure.has(Figure::if_learned) ? " --learn digits --until accuracy:0.8" : "")});
   };
   for (const Figure& figure : figure_rows()) {
