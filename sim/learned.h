@@ -85,7 +85,10 @@ struct Learned {
 
   std::vector<AppliedPiece> applied;
   std::vector<ReadPiece> reads;
-  std::vector<float> parameters_at_end;  // only where messages are kept
+  // Only where messages are kept: the parameters that the curve is about, and those of each worker
+  // where workers have their own.
+  std::vector<float> parameters_at_end;
+  std::vector<std::vector<float>> own_parameters_at_end;
 
   // Updates that parameters received between their read for a gradient and its application: the
   // mean over all values of all gradients; 0 where workers average.

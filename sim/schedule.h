@@ -52,6 +52,9 @@ struct Schedule {
   Help help = {};
   std::vector<OwnOption> options = {};
   bool sparsifiers_only = false;  // accepts only sparsifiers as compressors
+  // With servers: workers step alone, each with parameters of its own, and exchange parameters with
+  // the servers instead of gradients. An iteration then counts at its step.
+  bool own_parameters = false;
   std::string exchange = "ring";  // the default; `allgather` where messages cannot be added
   // The schedule's defaults for other options, as in its paper.
   std::map<std::string, std::string> defaults = {};
@@ -61,7 +64,8 @@ struct Schedule {
   // change it. Null: for_all where there is no server, else for_some.
   enum class Waiting { for_all, for_some, for_nobody };
   Waiting (*waiting)(const Settings&) = nullptr;
-  // Iterations after which workers' actions repeat; a run has a multiple of these. Null: one.
+  // Iterations after which workers' actions repeat; a run has a multiple of these. With servers: of
+  // these iterations the first one exchanges. Null: one.
   int (*round)(const Settings&) = nullptr;
   // In a round that ends with an average over all, the group whose workers average their gradients
   // in each iteration. None, or null: every worker steps alone.
@@ -90,6 +94,8 @@ struct Schedule {
   void (*worker)(Worker&) = nullptr;
   void (*server)(Server&) = nullptr;          // run by every shard
   void (*aggregator)(Aggregator&) = nullptr;  // run once per node
+
+  bool servers_step() const { return server != nullptr && !own_parameters; }
 
   int round_of(const Settings& settings) const { return round == nullptr ? 1 : round(settings); }
 

@@ -15,14 +15,18 @@ namespace syncline {
 
 struct ServerState;  // sim/engine/server_state.h
 
-// A piece of a worker's gradient of one bucket that has arrived.
+// A worker's message about a piece of one bucket that has arrived.
 struct Push {
+  // A question asks for the parameters; a difference is one of parameters
+  // (Worker::push_difference).
+  enum class What { gradient, question, difference };
   int worker = 0;
   int bucket = 0;
   int piece = 0;      // number within the bucket: each piece is applied and answered by itself
   int iteration = 0;  // of the worker: SSP's clock
-  std::int64_t read_version = 0;  // of the parameters from which the gradient was computed
+  std::int64_t read_version = 0;  // of the parameters from which it was computed
   double came_s = 0;              // when it arrived, by the server's clock
+  What what = What::gradient;
 };
 
 // A worker will push no more.
@@ -65,22 +69,27 @@ class Server {
   int workers() const;
   int nodes() const;
 
-  // Waits for the next gradient; none after all workers have ended.
+  // Waits for the next message of a worker; none after all workers have ended.
   std::optional<Push> next_push();
   // As next_push(), for schedules whose servers may wait for workers that have ended.
   std::optional<WorkerMessage> next_push_or_end();
   int working() const;  // number of workers that have not ended
-  // Adds the gradient to the parameters, which takes the time that the host's memory needs.
+  // Adds the gradient, or the difference, to the parameters, which takes the time that the host's
+  // memory needs.
   void apply(const Push& push);
   // Whether this piece of the parameters has been updated since the gradient's were read.
   bool is_late(const Push& push) const;
   // Adds the gradient to a sum, which takes as long as adding it to the parameters.
   void add(const Push& push);
-  // One update with the mean of these gradients of one piece, which have been added up.
+  // One update with these gradients of one piece, which have been added up. Each weighs as much as
+  // in an update of its own or, with `staleness-rate = inverse`, as much as in a mean of them.
+  void apply(const std::vector<Push>& pushes);
+  // The same with their mean, at the learning rate for a mean of all workers' gradients.
   void apply_mean(const std::vector<Push>& pushes);
   // Leaves the gradient out of every update: the worker's iteration counts without it.
   void drop(const Push& push);
-  // Answers a push with its piece of the parameters as it is now; does not wait for the arrival.
+  // Answers a push, or a question, with its piece of the parameters as it is now; does not wait for
+  // the arrival.
   void reply(const Push& push);
   // Pushes of this push's piece that the server has applied from the worker with the fewest.
   int slowest(const Push& push) const;

@@ -89,7 +89,10 @@ struct Trace {
   double end_s = 0;     // simulated time when everything had ended
   std::uint64_t flows = 0;
   bool in_step = true;  // every worker waits for all others in every round
-  int round = 1;        // iterations after which the workers' actions repeat
+  // Workers have parameters of their own, so an iteration counts at its step although they are not
+  // in step.
+  bool own_parameters = false;
+  int round = 1;  // iterations after which the workers' actions repeat
   Window window;
   bool cut_short = false;  // by max-iterations, before throughput had the required interval
   double profiles_s = 0;   // until the platform's profiles have shown all that they do
@@ -101,6 +104,8 @@ struct Trace {
   std::vector<double> again_in_backward;
   double again_in_accumulate = 0;
   std::optional<Learned> learned;
+
+  bool counts_steps() const { return in_step || own_parameters; }
 
   // Ranks 0 .. workers - 1 are workers; then come servers, then node aggregators.
   std::vector<std::string> rank_names;

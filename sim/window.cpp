@@ -117,12 +117,13 @@ std::vector<Progress> progress_of(const Trace& trace) {
   // By rank of a node's aggregator.
   std::vector<std::vector<double>> answered_s(trace.rank_names.size());
   std::vector<bool> begun(workers.size());
-  const Verb counts = trace.in_step ? Verb::step : Verb::apply;
+  const Verb counts = trace.counts_steps() ? Verb::step : Verb::apply;
   for (const Row& row : trace.rows) {
-    // An iteration begins with its first row: forward, or, where all are in step, the wait before
-    // it.
+    // An iteration begins with its first row: forward, or, where iterations count at steps, the
+    // wait before it.
     if (row.iteration == 0 && row.rank < trace.workers && row.stream == Stream::compute &&
-        (trace.in_step || row.verb != Verb::wait) && !begun[static_cast<std::size_t>(row.rank)]) {
+        (trace.counts_steps() || row.verb != Verb::wait) &&
+        !begun[static_cast<std::size_t>(row.rank)]) {
       begun[static_cast<std::size_t>(row.rank)] = true;
       workers[static_cast<std::size_t>(row.rank)].start_s = row.start_s;
     }
@@ -136,7 +137,7 @@ std::vector<Progress> progress_of(const Trace& trace) {
       answered_s[static_cast<std::size_t>(row.rank)].push_back(row.end_s);
     if ((row.verb != counts && !dropped) || row.iteration < 0)
       continue;
-    const int about = trace.in_step ? row.rank : row.worker;
+    const int about = trace.counts_steps() ? row.rank : row.worker;
     std::vector<Iteration>& iterations = all[static_cast<std::size_t>(about)];
     const auto iteration = static_cast<std::size_t>(row.iteration);
     if (iterations.size() <= iteration)

@@ -24,8 +24,8 @@ struct Progress {
   void count(double now_s, double part);
 };
 
-// By worker. In step, an iteration counts at its step; else when the last part of its gradient has
-// been applied or dropped.
+// By worker. In step, or if workers have parameters of their own, an iteration counts at its step;
+// else when the last part of its gradient has been applied or dropped.
 std::vector<Progress> progress_of(const Trace& trace);
 
 // From the time when the last worker is warm to the last count of the worker that ends first. If

@@ -17,6 +17,7 @@ class Worker {
   virtual ~Worker() = default;
 
   virtual const Settings& settings() const = 0;  // of the schedule
+  virtual int workers() const = 0;
   // In the order in which backward produces them.
   virtual std::span<const Bucket> buckets() const = 0;
 
@@ -37,8 +38,8 @@ class Worker {
   // `optimizer-overhead`, launching the step comes before.
   virtual void step() = 0;
   // Steps with the worker's own gradient alone, or with the average of its group, the schedule's
-  // `replica`. Its copy of the parameters then differs from the others' until they average the
-  // changes of their parameters.
+  // `replica`. Its copy of the parameters then differs from the others', until they average the
+  // changes of their parameters, or always (Schedule::own_parameters).
   virtual void step_alone() = 0;
   // After steps alone and an average: adds `rate` times the average change to the parameters that
   // all workers had, with Nesterov's momentum. Rate 1 and momentum 0 give the average of the
@@ -73,12 +74,24 @@ class Worker {
   // Queues sending this bucket's gradient to every shard and returns; with `overlap = off` it is
   // sent when the last bucket is pushed. The push carries this iteration's number.
   virtual void push(const Bucket& bucket) = 0;
-  // Waits for the shards' answers to every push, which bring their parameters.
+  // Waits for the shards' answers to every push or question, which bring their parameters, and
+  // until every difference has arrived.
   virtual void pull() = 0;
   // Lets the next iteration, c, use the parameters that answers have brought by now, plus this
   // worker's own updates, answered or not. Waits only while updates of iteration c - staleness - 1
   // or before are missing.
   virtual void refresh_cache(double staleness) = 0;
+
+  // This and the next verb are for schedules whose workers have parameters of their own
+  // (Schedule::own_parameters). Queues asking every shard for this bucket's parameters, in a
+  // message of a few bytes, and returns; the question carries this iteration's number. pull() waits
+  // for the answers.
+  virtual void ask(const Bucket& bucket) = 0;
+  // Queues sending every shard its part of `rate` times the difference between this worker's
+  // parameters of the bucket and those that pull() has brought, and returns. The worker's next step
+  // takes the difference off its own parameters. With `overlap = off` the call for the last bucket
+  // waits until all differences have arrived.
+  virtual void push_difference(const Bucket& bucket, double rate) = 0;
 
   // Copies the gradient of the whole model to the node's aggregator, and waits for the copy.
   virtual void hand_over() = 0;

@@ -31,7 +31,7 @@ int first_check_apart(const Setup& setup) {
     else if (scenario.schedule->settles_slowly)
       first = first_check_if_slow;
   }
-  return std::min(first, scenario.max_iterations);
+  return std::min(first * setup.traffic.round, scenario.max_iterations);
 }
 
 // Approximate seconds of an iteration for each worker of a schedule with servers, if there were no
@@ -72,6 +72,7 @@ std::vector<double> alone_s(const Setup& setup) {
                                             routes.link(link).bandwidth.mean_Bps());
     transfer_s += 2 * latency_s;
     const double compute_s = setup.compute.solo_s(worker);
+    transfer_s /= setup.traffic.round;
     seconds.push_back(waits ? compute_s + transfer_s : std::max(compute_s, transfer_s));
   }
   return seconds;
@@ -85,6 +86,7 @@ Length::Length(const Setup& setup)
   const auto workers = static_cast<std::size_t>(setup.traffic.cluster.topology.workers());
   workers_.resize(workers);
   parts_.resize(workers);
+  latest_start_ = std::max(1.0, setup.iterations.value_or(scenario.max_iterations) / 4.0);
   end_ = setup.iterations ? scenario.warmup + *setup.iterations : -1;
   const int round = setup.traffic.round;
   next_check_ =
@@ -123,7 +125,8 @@ double Length::start_s(int rank) {
   const int node = topology.node_of[index(rank)];
   const std::vector<int>& mates = topology.nodes[index(node)];
   const double place = rank - mates.front() + node / static_cast<double>(topology.nodes.size());
-  return place / static_cast<double>(mates.size()) * setup_.compute.solo_s(rank);
+  return place / static_cast<double>(mates.size()) *
+         std::min<double>(setup_.traffic.round, latest_start_) * setup_.compute.solo_s(rank);
 }
 
 // Workers that drift at random end up spread over all possible positions. Where leads are bounded,
@@ -142,13 +145,12 @@ double Length::drawn_start_s(int rank, double lead) const {
   const auto part_of = [](std::uint32_t word) { return (word + 0.5) * 0x1p-32; };
   const auto words = drawn(rank);
   const double iteration_s = alone_s_[index(rank)];
-  // All begin within the first quarter of a run, or within an iteration.
-  const double most = std::max(1.0, setup_.iterations.value_or(scenario.max_iterations) / 4.0);
   if (lead >= (end_ >= 0 ? end_ : scenario.max_iterations))  // no worker can get that far ahead
-    return std::min(2.0, most) * (part_of(words[0]) + part_of(words[1])) / 2 * iteration_s;
+    return std::min(2.0 * setup_.traffic.round, latest_start_) *
+           (part_of(words[0]) + part_of(words[1])) / 2 * iteration_s;
   if (index(rank) == drawn(0)[2] % workers_.size())
     return 0;
-  return std::min(lead + 0.5, most) * part_of(words[0]) * iteration_s;
+  return std::min(lead + 0.5, latest_start_) * part_of(words[0]) * iteration_s;
 }
 
 bool Length::has(int iteration) {
@@ -200,8 +202,11 @@ double Length::counted(int rank, int iteration, bool applied, double now_s) {
 }
 
 void Length::stepped(int rank, int iteration, double now_s) {
-  if (!in_step())
+  if (!in_step()) {
+    if (setup_.scenario.schedule->own_parameters)
+      workers_[index(rank)].count(now_s, 1);
     return;
+  }
   std::vector<double>& counted_s = workers_[index(rank)].counted_s;
   counted_s.resize(static_cast<std::size_t>(iteration) + 1);
   counted_s.back() = now_s;

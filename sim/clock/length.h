@@ -24,7 +24,7 @@ class Length {
   // that began together would meet at the servers in every iteration, which workers that began at
   // other times do not. If nothing is drawn at random, or if workers wait for each other's
   // gradients (which brings them together), the workers of a node begin evenly spread over one of
-  // their iterations, and nodes evenly in between. If chance decides when workers meet, they begin
+  // their rounds, and nodes evenly in between. If chance decides when workers meet, they begin
   // at random, as a long run would have left them.
   double start_s(int rank);
   void starts(int rank, double now_s) { workers_[index(rank)].start_s = now_s; }
@@ -40,7 +40,8 @@ class Length {
   // One of them has been applied, or else dropped. The iteration counts with its last shard:
   // returns the fraction that was applied; returns 0 before that.
   double counted(int rank, int iteration, bool applied, double now_s);
-  // The worker has taken the iteration's step. In step, the iteration counts at its last step.
+  // The worker has taken the iteration's step. In step, or where workers have parameters of their
+  // own, the iteration counts at its last step.
   void stepped(int rank, int iteration, double now_s);
 
   // The part of the run to measure; none: everything after warm-up.
@@ -64,6 +65,7 @@ class Length {
   Schedule::Waiting waiting_;
   std::vector<Progress> workers_;
   std::vector<double> alone_s_;  // seconds of an iteration, if starts are drawn
+  double latest_start_ = 1;      // in iterations: a quarter of the run, or one
   // Shards of an iteration that does not count yet.
   struct Parts {
     int sent = 0;

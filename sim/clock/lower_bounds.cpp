@@ -99,7 +99,7 @@ double server_s(const Setup& setup, const Routes& routes) {
   if (traffic.partners == Schedule::Partners::servers) {
     for (const Bucket& bucket : setup.sent_buckets())
       for (int server = 0; server < servers; ++server)
-        tensors[index(server)] += 2.0 * bucket.tensors_of(server) * first_server;
+        tensors[index(server)] += 2.0 * bucket.tensors_of(server) * first_server / traffic.round;
   } else if (traffic.partners == Schedule::Partners::each_other && traffic.exchange->uses_servers) {
     for (const Moved& some : moved(setup))
       for (const Bucket& bucket : some.buckets)

@@ -15,11 +15,14 @@ namespace syncline {
 class PeersWorker : public Worker {
  public:
   const Settings& settings() const override { return setup_.scenario.schedule_settings; }
+  int workers() const override { return setup_.traffic.cluster.topology.workers(); }
   std::span<const Bucket> buckets() const override { return setup_.buckets; }
   int micro_steps() const override { return setup_.compute.micro_steps; }
 
   void push(const Bucket&) override { refuse_servers(); }
   void pull() override { refuse_servers(); }
+  void ask(const Bucket&) override { refuse_servers(); }
+  void push_difference(const Bucket&, double) override { refuse_servers(); }
   void refresh_cache(double) override { refuse_servers(); }
   void hand_over() override { refuse_servers(); }
   void wait_until_applied(double) override { refuse_servers(); }

@@ -93,6 +93,7 @@ Trace begun_trace(const Setup& setup) {
   const Cluster& cluster = setup.traffic.cluster;
   Trace trace{.in_step = setup.scenario.schedule->waits(setup.scenario.schedule_settings) ==
                          Schedule::Waiting::for_all,
+              .own_parameters = setup.scenario.schedule->own_parameters,
               .round = setup.traffic.round,
               .rank_names = cluster.rank_names,
               .workers = cluster.topology.workers(),

@@ -144,6 +144,7 @@ std::optional<AlikeServers> AlikeServers::of_their_own(const Setup& setup) {
 Setup AlikeServers::as_one(const Setup& setup) const {
   Setup one = setup;
   one.node_distances = node_distances_;
+  one.servers_as_one = count_;
   Cluster& cluster = one.traffic.cluster;
   const auto remove_others = [&](std::vector<std::string>& of_ranks) {
     const auto second = of_ranks.begin() + cluster.topology.workers() + 1;

@@ -14,6 +14,7 @@ class EngineWorker final : public Worker {
   explicit EngineWorker(WorkerState& state) : state_(state) {}
 
   const Settings& settings() const override;
+  int workers() const override;
   std::span<const Bucket> buckets() const override;
   bool next_iteration() override;
   int micro_steps() const override;
@@ -30,6 +31,8 @@ class EngineWorker final : public Worker {
   void start_reduce_scatter(const Bucket& unit) override;
   void push(const Bucket& bucket) override;
   void pull() override;
+  void ask(const Bucket& bucket) override;
+  void push_difference(const Bucket& bucket, double rate) override;
   void refresh_cache(double staleness) override;
   void hand_over() override;
   void wait_until_applied(double newest) override;

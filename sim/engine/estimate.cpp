@@ -259,16 +259,18 @@ void add_pushes(const Setup& setup, double servers, double places, Load& load) {
       }));
   double pushed = 0;
   double pulled = 0;
+  // In an iteration, of a worker and a server about one piece.
+  const double messages = (setup.traffic.asks ? 3.0 : 2.0) / setup.traffic.round;
   for (const Bucket& bucket : setup.buckets) {
     const double pieces = setup.traffic.cut_of(bucket).pieces;
-    load.flows += 2 * (workers * servers * places - beside_a_server) * pieces;
-    load.rows += workers * (2 + 4 * servers * pieces);
+    load.flows += messages * (workers * servers * places - beside_a_server) * pieces;
+    load.rows += workers * (messages + 2 * messages * servers * pieces);
     load.plan_actions += workers * servers * pieces / 8;  // kept of the servers' answers
     const Payload payload = setup.traffic.payload_of(bucket, -1);
     pushed += static_cast<double>(payload.bytes + payload.small_bytes);
     pulled += static_cast<double>(setup.traffic.pulled_bytes(payload));
   }
-  const double busy = busy_part(setup, std::max(pushed, pulled));
+  const double busy = busy_part(setup, std::max(pushed, pulled) / setup.traffic.round);
   load.in_flight = 2 * workers * servers * places;
   if (add_shared_pushes(setup, busy, servers * places, load))
     return;

@@ -16,6 +16,7 @@ struct BucketPush {
   int bucket;
   int iteration;
   std::uint64_t bytes;  // of the message, over all servers
+  Push::What what;
   // By server, then piece: versions of the parameters that the gradient was computed from.
   std::vector<std::int64_t> read_versions;
 };
@@ -31,15 +32,18 @@ void send_piece(const BucketPush& bucket, int piece, Row& row,
   int leaving = servers;
   for (const auto& server : run.servers) {
     const std::uint64_t bytes =
-        cut.pushed(part_of(parts, bucket.bytes, servers, server->shard), piece);
+        bucket.what == Push::What::question
+            ? control_bytes * static_cast<std::uint64_t>(run.setup.servers_as_one)
+            : cut.pushed(part_of(parts, bucket.bytes, servers, server->shard), piece);
     Push push{.worker = worker.rank,
               .bucket = bucket.bucket,
               .piece = piece,
               .iteration = bucket.iteration,
-              .read_version = bucket.read_versions[index(server->shard * cut.pieces + piece)]};
+              .read_version = bucket.read_versions[index(server->shard * cut.pieces + piece)],
+              .what = bucket.what};
     const SentMessage sent = run.wire.deliver(
         {worker.rank, server->rank(), bytes, true},
-        [&run, &server = *server, push](const SentMessage& message) mutable {
+        [&run, &worker, &server = *server, push](const SentMessage& message) mutable {
           push.came_s = sg::Engine::get_clock();
           run.wire.add_receiver_row(message, {.verb = Verb::receive,
                                               .stream = Stream::messages,
@@ -47,6 +51,8 @@ void send_piece(const BucketPush& bucket, int piece, Row& row,
                                               .bucket = push.bucket,
                                               .iteration = push.iteration});
           server.pushes.add(push);
+          if (push.what == Push::What::difference && --worker.outstanding == 0)
+            worker.wakeup.wake();
         },
         [&worker, &leaving] {
           if (--leaving == 0)
@@ -66,11 +72,12 @@ int answers_to_a_push(const WorkerState& worker, int bucket) {
 }
 
 void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
-                     std::uint64_t message_bytes) {
+                     std::uint64_t message_bytes, Push::What what) {
   BucketPush push{.worker = worker,
                   .bucket = bucket.index,
                   .iteration = iteration,
                   .bytes = message_bytes,
+                  .what = what,
                   .read_versions = {}};
   const auto first = static_cast<std::ptrdiff_t>(worker.run.piece(bucket.index, 0));
   for (const std::vector<std::int64_t>& of_server : worker.read_version)
@@ -82,9 +89,11 @@ void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
     const int limit = run.setup.traffic.pushing.in_flight;
     while (limit > 0 && push.worker.buckets_in_flight >= limit)
       push.worker.stream.wakeup.wait();
-    ++push.worker.buckets_in_flight;
+    if (push.what != Push::What::difference)  // nothing answers a difference
+      ++push.worker.buckets_in_flight;
     const double start_s = sg::Engine::get_clock();
-    Row row = push.worker.stream.row(Verb::push, push.bucket, push.iteration);
+    const Verb verb = push.what == Push::What::question ? Verb::ask : Verb::push;
+    Row row = push.worker.stream.row(verb, push.bucket, push.iteration);
     std::vector<std::int64_t> messages;
     for (int piece = 0; piece < run.cuts[index(push.bucket)].pieces; ++piece)
       send_piece(push, piece, row, messages);

@@ -25,9 +25,6 @@
 
 namespace syncline {
 
-// Size of a control message: a node's iteration number, or a request for its sum.
-constexpr std::uint64_t control_bytes = 64;
-
 struct Run {
   explicit Run(const Setup& setup);
 

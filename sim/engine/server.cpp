@@ -79,8 +79,8 @@ int Server::working() const {
 }
 
 std::optional<WorkerMessage> Server::next_push_or_end() {
-  state_.run.update(std::exchange(state_.to_update, 0),
-                    {.stream = Stream::compute, .rank = state_.rank()});
+  state_.move(std::exchange(state_.to_update, 0),
+              {.stream = Stream::compute, .rank = state_.rank()});
   return next_in(state_.pushes, [&] { return state_.run.active_workers == 0; });
 }
 
@@ -89,6 +89,13 @@ std::optional<Push> Server::next_push() {
     if (const Push* push = std::get_if<Push>(&*message))
       return *push;
   return std::nullopt;
+}
+
+void ServerState::move(std::uint64_t bytes, Row row) {
+  if (run.setup.scenario.schedule->own_parameters)
+    run.sum(bytes, row);
+  else
+    run.update(bytes, row);
 }
 
 void ServerState::receive(const Push& push) {
@@ -107,7 +114,7 @@ void ServerState::add(const Push& push) {
   // A real server has added all partitions but the last when the last arrives, so only the last
   // delays the answer. The time of the others is taken before the next push.
   const std::uint64_t last = bytes / static_cast<std::uint64_t>(cut.partitions_in(push.piece));
-  run.update(last, row(push));
+  move(last, row(push));
   to_update += bytes - last;
 }
 
@@ -123,16 +130,21 @@ void ServerState::count(const Push& push, bool applied) {
   done.version = piece.version;
   done.read_version = push.read_version;
   run.add_row(sg::Engine::get_clock(), done);
-  if (is_last)
+  if (is_last && push.what == Push::What::gradient)
     run.learned(run.length.counted(push.worker, push.iteration, applied, sg::Engine::get_clock()));
 }
 
 void Server::apply(const Push& push) {
   state_.add(push);
   ServerState::Piece& piece = state_.piece_of(push);
-  if (state_.run.learner != nullptr)
-    state_.run.learner->apply({state_.shard, push.bucket, push.piece}, push.worker, push.iteration,
-                              piece.version - push.read_version);
+  const bool is_difference = push.what == Push::What::difference;
+  if (state_.run.learner != nullptr && is_difference)
+    state_.run.learner->apply_difference({state_.shard, push.bucket, push.piece}, push.worker,
+                                         push.iteration);
+  else if (state_.run.learner != nullptr)
+    state_.run.learner->apply(
+        {state_.shard, push.bucket, push.piece},
+        {Learner::Pushed{push.worker, push.iteration, piece.version - push.read_version}});
   const int before = piece.applied[index(push.worker)]++;
   if (before == piece.slowest)
     piece.slowest = *std::ranges::min_element(piece.applied);
@@ -148,22 +160,35 @@ void Server::add(const Push& push) {
   state_.add(push);
 }
 
-void Server::apply_mean(const std::vector<Push>& pushes) {
+void ServerState::apply_sum(const std::vector<Push>& pushes, const Learn& learn) {
   const Push& first = pushes.front();
-  const Bucket& bucket = state_.run.setup.buckets[index(first.bucket)];
-  state_.run.update(
-      state_.run.cuts[index(first.bucket)].pushed(
-          state_.added_bytes(*state_.run.payload(bucket, first.iteration)), first.piece),
-      state_.row(first));
-  const std::int64_t updates = state_.piece_of(first).version++;
-  if (state_.run.learner != nullptr) {
-    std::vector<std::pair<int, int>> gradients;
+  const Bucket& bucket = run.setup.buckets[index(first.bucket)];
+  run.update(run.cuts[index(first.bucket)].pushed(
+                 added_bytes(*run.payload(bucket, first.iteration)), first.piece),
+             row(first));
+  const std::int64_t updates = piece_of(first).version++;
+  if (run.learner != nullptr) {
+    std::vector<Learner::Pushed> gradients;
     for (const Push& push : pushes)
-      gradients.emplace_back(push.worker, push.iteration);
-    state_.run.learner->apply_mean({state_.shard, first.bucket, first.piece}, gradients, updates);
+      gradients.push_back({push.worker, push.iteration, updates - push.read_version});
+    learn({shard, first.bucket, first.piece}, updates, gradients);
   }
   for (const Push& push : pushes)
-    state_.count(push, true);
+    count(push, true);
+}
+
+void Server::apply(const std::vector<Push>& pushes) {
+  state_.apply_sum(pushes, [&](const PieceOf& piece, std::int64_t /*updates*/,
+                               const std::vector<Learner::Pushed>& gradients) {
+    state_.run.learner->apply(piece, gradients);
+  });
+}
+
+void Server::apply_mean(const std::vector<Push>& pushes) {
+  state_.apply_sum(pushes, [&](const PieceOf& piece, std::int64_t updates,
+                               const std::vector<Learner::Pushed>& gradients) {
+    state_.run.learner->apply_mean(piece, gradients, updates);
+  });
 }
 
 void Server::drop(const Push& push) {

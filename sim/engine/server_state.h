@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
 #include "sim/engine/actors.h"
+#include "sim/learning/learner.h"
 #include "sim/plan.h"
 #include "sim/server.h"
 #include "sim/trace.h"
@@ -43,10 +45,18 @@ struct ServerState {
   // Bytes of this server's share of a message that are added as they are. Compressed bytes are
   // decoded instead, at a cost of its own.
   std::uint64_t added_bytes(const Payload& payload) const;
+  // Moves these bytes in memory: into the parameters or, where workers have parameters of their
+  // own, into a sum.
+  void move(std::uint64_t bytes, Row row);
   // Handles the message of a gradient in the server's software.
   void receive(const Push& push);
   // Decodes a push's gradient and adds it to the values in memory.
   void add(const Push& push);
+  // The time and the rows of an update with these gradients, which `learn` makes: it gets the
+  // piece, its earlier updates, and the gradients.
+  using Learn = std::function<void(const PieceOf&, std::int64_t updates,
+                                   const std::vector<Learner::Pushed>&)>;
+  void apply_sum(const std::vector<Push>& pushes, const Learn& learn);
   // Records that a worker's gradient of a bucket has been applied or dropped.
   void count(const Push& push, bool applied);
   // Encodes or decodes messages of this server's share of a bucket.

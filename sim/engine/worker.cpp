@@ -3,6 +3,7 @@
 
 #include "sim/engine/engine_worker.h"
 #include "sim/engine/run.h"
+#include "sim/server.h"
 
 namespace syncline {
 namespace {
@@ -156,6 +157,10 @@ const Settings& EngineWorker::settings() const {
   return state_.setup().scenario.schedule_settings;
 }
 
+int EngineWorker::workers() const {
+  return state_.cluster().topology.workers();
+}
+
 std::span<const Bucket> EngineWorker::buckets() const {
   return state_.setup().made();
 }
@@ -219,6 +224,8 @@ void EngineWorker::step_alone() {
   take_step(state_, -1);
   if (state_.run.learner != nullptr)
     state_.run.learner->step_alone(state_.rank, state_.iteration);
+  if (state_.setup().scenario.schedule->own_parameters)
+    state_.run.learned(1);
 }
 
 void EngineWorker::step_together(double rate, double momentum, std::optional<double> own) {
@@ -330,7 +337,7 @@ void EngineWorker::push(const Bucket& bucket) {
     work_then(state, payload->elements > 0 ? &made : nullptr, bucket, iteration,
               [&state, &bucket, iteration,
                bytes = scaled(payload->message_of(state.rank), scale) + payload->small_bytes] {
-                push_to_servers(state, bucket, iteration, bytes);
+                push_to_servers(state, bucket, iteration, bytes, Push::What::gradient);
               });
   });
 }
@@ -338,6 +345,21 @@ void EngineWorker::push(const Bucket& bucket) {
 void EngineWorker::pull() {
   state_.wait_until("pull()", [&] { return state_.outstanding == 0; });
   take_answers(state_);
+}
+
+void EngineWorker::ask(const Bucket& bucket) {
+  state_.outstanding += answers_to_a_push(state_, bucket.index);
+  push_to_servers(state_, bucket, state_.iteration, 0, Push::What::question);
+}
+
+void EngineWorker::push_difference(const Bucket& bucket, double rate) {
+  state_.outstanding += answers_to_a_push(state_, bucket.index);
+  if (state_.run.learner != nullptr)
+    state_.run.learner->push_difference(state_.rank, bucket.index, state_.iteration, rate);
+  push_to_servers(state_, bucket, state_.iteration, state_.setup().traffic.bytes_of(bucket),
+                  Push::What::difference);
+  if (!state_.setup().scenario.overlap && bucket.index + 1 == static_cast<int>(buckets().size()))
+    state_.wait_until("push_difference()", [&] { return state_.outstanding == 0; });
 }
 
 void EngineWorker::refresh_cache(double staleness) {

@@ -17,6 +17,7 @@
 #include "sim/engine/processor.h"
 #include "sim/engine/stages.h"
 #include "sim/learning/learner.h"
+#include "sim/server.h"
 #include "sim/trace.h"
 #include "sim/worker.h"
 
@@ -40,10 +41,11 @@ struct WorkerState {
   bool over = false;                            // there is no next iteration
   double slowdown = 1;                          // jitter factor of this iteration
   std::vector<std::function<void()>> deferred;  // transfers that wait for the end of backward
-  int outstanding = 0;         // averages over all, or answers to pushes, that have not arrived
-  std::vector<int> gathering;  // by unit: gathers of its parameters that have not arrived
-  int outstanding_within = 0;  // averages in its group that have not arrived
-  std::optional<double> stepped_s;            // when its last step of this iteration ended
+  // Averages over all, or answers to pushes and questions, and differences, that have not arrived.
+  int outstanding = 0;
+  std::vector<int> gathering;       // by unit: gathers of its parameters that have not arrived
+  int outstanding_within = 0;       // averages in its group that have not arrived
+  std::optional<double> stepped_s;  // when its last step of this iteration ended
   std::deque<std::function<void()>> arrived;  // decompressions that wait for the compute stream
   Wakeup wakeup;
   std::optional<Row> answers;                 // the row that collects overlapping answers
@@ -71,14 +73,14 @@ struct WorkerState {
 };
 
 struct SentMessage;  // sim/engine/wire.h
-struct Push;         // sim/server.h
 
 // Number of answers to a push, from all servers and for all pieces.
 int answers_to_a_push(const WorkerState& worker, int bucket);
 
 // Queues sending each server its share of a message on the communication stream, piece after piece.
+// A question has bytes of its own.
 void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
-                     std::uint64_t message_bytes);
+                     std::uint64_t message_bytes, Push::What what);
 
 // Takes a server's answer to a push. Answers that overlap in time share one row, because a worker
 // gets many of them.

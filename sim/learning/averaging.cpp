@@ -38,6 +38,9 @@ void Learner::step_alone(int worker, int iteration) {
     const auto count = static_cast<double>(members.size());
     alone.apply({0, sum.size()}, sum, count, rate_in(next) / count);
   }
+  if (!differences_.empty())
+    for (const auto& [bucket, difference] : std::exchange(differences_[index(worker)], {}))
+      alone.add(ranges_.of(bucket), *difference, -1);
 }
 
 std::vector<std::vector<float>> Learner::contributions(int iteration) {

@@ -85,7 +85,11 @@ Learner::Learner(const Setup& setup)
       replicas_.resize(index(replica) + 1);
     replicas_[index(replica)].push_back(worker);
   }
-  if (setup.traffic.partners != Schedule::Partners::each_other) {
+  if (setup.scenario.schedule->own_parameters) {
+    alone_.assign(replicas_.size(), optimizer_);
+    alone_until_.resize(replicas_.size());
+    differences_.resize(index(workers_));
+  } else if (setup.traffic.partners != Schedule::Partners::each_other) {
     held_.assign(index(workers_), initial);
     gradients_.resize(index(workers_));
   }
@@ -202,6 +206,9 @@ Learned Learner::finish(double now_s, double bytes) {
     evaluate(now_s, bytes);
   if (setup_.keep_messages)
     learned_.parameters_at_end = optimizer_.parameters();
+  if (setup_.keep_messages && setup_.scenario.schedule->own_parameters)
+    for (const Optimizer& alone : alone_)
+      learned_.own_parameters_at_end.push_back(alone.parameters());
   if (applied_values_ > 0)
     learned_.effective_staleness = staleness_ / applied_values_;
   learned_.compressed = coder_.measures().all();

@@ -57,7 +57,7 @@ class Learner {
   // All averages that the worker has started have arrived.
   void finish_averages(int worker) { of_worker_[index(worker)].finish(); }
   // Applies the gradients of the worker, or of its replica, up to this iteration's to the
-  // parameters that only the worker, or the replica, has.
+  // parameters that only the worker, or the replica, has; then what push_difference() has kept.
   void step_alone(int worker, int iteration);
   // Applies the averages that have arrived since the worker's last step. The first worker that
   // reaches this point does it for all. Returns the number of gradients in the averages.
@@ -75,13 +75,24 @@ class Learner {
   void forward(int worker, int iteration);
   // The size of the message, relative to the size that the compressor intends.
   double push(int worker, int bucket, int iteration);
-  // `staleness`: updates of the piece since the gradient's parameters were read.
-  void apply(const PieceOf& piece, int worker, int iteration, std::int64_t staleness);
-  // One update with the mean of these workers' gradients, given as worker and iteration. `updates`:
-  // earlier updates of the piece. The schedule of the learning rate then counts these updates, no
-  // matter how many gradients are dropped.
-  void apply_mean(const PieceOf& piece, const std::vector<std::pair<int, int>>& gradients,
-                  std::int64_t updates);
+  // A worker's gradient of one iteration.
+  struct Pushed {
+    int worker = 0;
+    int iteration = 0;
+    std::int64_t staleness = 0;  // updates of the piece since its parameters were read
+  };
+  // One update with these gradients. Each has the weight rate / workers or, with `staleness-rate =
+  // inverse`, rate / (its staleness, at least 1) / their number.
+  void apply(const PieceOf& piece, std::vector<Pushed> gradients);
+  // One update with the mean of these gradients. `updates`: earlier updates of the piece. The
+  // schedule of the learning rate then counts these updates, no matter how many gradients are
+  // dropped.
+  void apply_mean(const PieceOf& piece, std::vector<Pushed> gradients, std::int64_t updates);
+  // Computes `rate` times the difference between the worker's own parameters of the bucket and
+  // those that have arrived from servers. It is on its way until apply_difference() adds it to the
+  // servers' parameters; the worker's next step takes it off its own.
+  void push_difference(int worker, int bucket, int iteration, double rate);
+  void apply_difference(const PieceOf& piece, int worker, int iteration);
   // This piece of the gradient will not be applied.
   void drop(const PieceOf& piece, int worker, int iteration);
   // The current parameters, or their change since the last answer to this worker; and the scale of
@@ -181,6 +192,10 @@ class Learner {
               std::vector<float>& parameters) const;
   void apply(const Range& range, std::span<const float> sum, double gradients, double weight);
   void note_applied(const PieceOf& piece, int worker, int iteration, int together);
+  // Adds up these gradients, each times `weight` of it; the order does not depend on which came
+  // first. They are then no longer on their way.
+  std::vector<float> add_up(const PieceOf& piece, std::vector<Pushed>& gradients,
+                            const std::function<float(const Pushed&)>& weight);
   void note_staleness(const Range& range, double gradients, double staleness);
   double rate_in(int iteration) const;  // if workers average
   // The data that all workers average in an iteration.
@@ -230,6 +245,7 @@ class Learner {
   std::vector<int> replica_of_;             // by worker
   std::vector<Optimizer> alone_;            // by replica; empty: no replica has stepped alone
   std::vector<int> alone_until_;            // by replica: iterations contained in it
+  std::vector<std::vector<std::pair<int, SharedValues>>> differences_;  // by worker, with buckets
   std::vector<float> outer_velocity_;
 
   std::vector<std::vector<float>> held_;                        // by worker

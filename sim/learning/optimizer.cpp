@@ -34,6 +34,11 @@ Optimizer::Optimizer(const Learning& learning, std::span<const float> initial)
       parameters_(initial.begin(), initial.end()),
       velocity_(learning.momentum > 0 ? initial.size() : 0) {}
 
+void Optimizer::add(const Range& range, std::span<const float> values, float sign) {
+  for (std::size_t i = 0; i < range.size(); ++i)
+    parameters_[range.begin + i] += sign * values[i];
+}
+
 void Optimizer::apply(const Range& range, std::span<const float> sum, double gradients,
                       double weight) {
   apply(range, sum, static_cast<float>(gradients * decay_), static_cast<float>(weight));

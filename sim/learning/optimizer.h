@@ -33,6 +33,8 @@ class Optimizer {
 
   const std::vector<float>& parameters() const { return parameters_; }
   void set(const std::vector<float>& parameters) { parameters_ = parameters; }
+  // Adds `sign` (1 or -1) times these values to the parameters in this range.
+  void add(const Range& range, std::span<const float> values, float sign);
   // In this range gradients already contain their momentum.
   void leave_momentum(const Range& range) { without_momentum_.push_back(range); }
   // v = momentum * v + (sum + gradients * decay * w), w -= weight * v, for this range. `sum` is a

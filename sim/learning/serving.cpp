@@ -56,6 +56,18 @@ double Learner::push(int worker, int bucket, int iteration) {
   return scale;
 }
 
+void Learner::push_difference(int worker, int bucket, int iteration, double rate) {
+  const Range range = ranges_.of(bucket);
+  const std::vector<float>& own = alone_[index(replica_of_[index(worker)])].parameters();
+  const std::vector<float>& theirs = arrived_[index(worker)];
+  auto difference = std::make_shared<std::vector<float>>(range.size());
+  for (std::size_t i = range.begin; i < range.end; ++i)
+    (*difference)[i - range.begin] = at_precision(static_cast<float>(rate) * (own[i] - theirs[i]));
+  in_flight_[{worker, iteration, bucket}] = {.values = difference,
+                                             .unapplied = servers_ * cuts_[index(bucket)].pieces};
+  differences_[index(worker)].emplace_back(bucket, std::move(difference));
+}
+
 std::span<const float> Learner::pushed(const PieceOf& piece, int worker, int iteration) const {
   const Range range = range_of(piece);
   return std::span<const float>(*in_flight_.at({worker, iteration, piece.bucket}).values)
@@ -78,37 +90,58 @@ void Learner::note_applied(const PieceOf& piece, int worker, int iteration, int 
                                 .together = together});
 }
 
-void Learner::apply(const PieceOf& piece, int worker, int iteration, std::int64_t staleness) {
-  note_applied(piece, worker, iteration, 1);
+std::vector<float> Learner::add_up(const PieceOf& piece, std::vector<Pushed>& gradients,
+                                   const std::function<float(const Pushed&)>& weight) {
   const Range range = range_of(piece);
-  note_staleness(range, 1, static_cast<double>(staleness));
-  const double inverse = rate(updates_) / static_cast<double>(std::max<std::int64_t>(staleness, 1));
-  apply(range, pushed(piece, worker, iteration), 1,
-        learning_.inverse_staleness && !learning_.rate_in_residual ? inverse : weight());
-  taken(piece, worker, iteration);
+  std::vector<float> sum(range.size());
+  std::ranges::sort(gradients, {},
+                    [](const Pushed& one) { return std::pair(one.worker, one.iteration); });
+  for (const Pushed& one : gradients) {
+    note_applied(piece, one.worker, one.iteration, static_cast<int>(gradients.size()));
+    note_staleness(range, 1, static_cast<double>(one.staleness));
+    const float times = weight(one);
+    const std::span<const float> gradient = pushed(piece, one.worker, one.iteration);
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      sum[i] += times * gradient[i];
+    taken(piece, one.worker, one.iteration);
+  }
+  return sum;
 }
 
-void Learner::apply_mean(const PieceOf& piece, const std::vector<std::pair<int, int>>& gradients,
-                         std::int64_t updates) {
-  const Range range = range_of(piece);
+void Learner::apply(const PieceOf& piece, std::vector<Pushed> gradients) {
   const auto count = static_cast<double>(gradients.size());
-  note_staleness(range, count, 0);
-  std::vector<float> sum(range.size());
-  std::vector<std::pair<int, int>> in_order = gradients;  // independent of the order of arrival
-  std::ranges::sort(in_order);
-  for (const auto& [worker, iteration] : in_order) {
-    note_applied(piece, worker, iteration, static_cast<int>(count));
-    const std::span<const float> gradient = pushed(piece, worker, iteration);
-    for (std::size_t i = 0; i < sum.size(); ++i)
-      sum[i] += gradient[i];
-    taken(piece, worker, iteration);
+  const auto least_one = [](const Pushed& one) {
+    return static_cast<double>(std::max<std::int64_t>(one.staleness, 1));
+  };
+  const bool inverse = learning_.inverse_staleness;
+  double mean = 1;  // harmonic mean of the gradients' staleness
+  if (inverse) {
+    double shares = 0;
+    for (const Pushed& one : gradients)
+      shares += 1 / least_one(one);
+    mean = count / shares;
   }
+  const std::vector<float> sum = add_up(piece, gradients, [&](const Pushed& one) {
+    return inverse ? static_cast<float>(mean / least_one(one)) : 1.0f;
+  });
+  apply(range_of(piece), sum, count, inverse ? rate(updates_) / mean / count : weight());
+}
+
+void Learner::apply_mean(const PieceOf& piece, std::vector<Pushed> gradients,
+                         std::int64_t updates) {
   // The rate is meant for a mean of all workers' gradients.
-  const auto missing = static_cast<float>(workers_ / count);
+  std::vector<float> sum = add_up(piece, gradients, [](const Pushed&) { return 1.0f; });
+  const auto missing = static_cast<float>(workers_ / static_cast<double>(gradients.size()));
   for (float& value : sum)
     value *= missing;
-  apply(range, sum, workers_, rate(updates) / workers_);
+  apply(range_of(piece), sum, workers_, rate(updates) / workers_);
   updates_ = std::max(updates_, updates + 1);
+}
+
+void Learner::apply_difference(const PieceOf& piece, int worker, int iteration) {
+  note_applied(piece, worker, iteration, 1);
+  optimizer_.add(range_of(piece), pushed(piece, worker, iteration), 1);
+  taken(piece, worker, iteration);
 }
 
 void Learner::drop(const PieceOf& piece, int worker, int iteration) {
@@ -169,8 +202,6 @@ void Learner::arrive(const PieceOf& piece, int worker, const Answer& answer, boo
 
 void Learner::read(int worker, int iteration,
                    const std::function<ArrivedPiece(const PieceOf&)>& arrived) {
-  std::vector<float>& held = held_[index(worker)];
-  held = arrived_[index(worker)];
   if (setup_.keep_messages)
     for (PieceOf piece; piece.server < servers_; ++piece.server)
       for (piece.bucket = 0; piece.bucket < ranges_.buckets(); ++piece.bucket)
@@ -182,6 +213,10 @@ void Learner::read(int worker, int iteration,
                                     .piece = piece.piece,
                                     .version = arrived(piece).version,
                                     .own = arrived(piece).own});
+  if (held_.empty())  // the worker has parameters of its own
+    return;
+  std::vector<float>& held = held_[index(worker)];
+  held = arrived_[index(worker)];
   std::deque<OwnUpdate>& own = own_[index(worker)];
   std::erase_if(own, [&](const OwnUpdate& update) {
     const std::size_t begin = ranges_.of(update.bucket).begin;

@@ -27,6 +27,9 @@ std::string why_incompatible(const Schedule& schedule, const Exchange& exchange,
   if (schedule.sparsifiers_only && !is_sparsifier(compressor))
     return pair + "schedule " + schedule.name + " sends some of the values only; allowed are " +
            those_that<Compressor>(is_sparsifier);
+  if (schedule.own_parameters && compressor.name != no_compressor)
+    return pair + "schedule " + schedule.name + " sends parameters, not gradients; allowed is " +
+           no_compressor;
   if (schedule.server != nullptr || schedule.sharding != nullptr || carries(exchange, compressor))
     return {};
   const std::string why =

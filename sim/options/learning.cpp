@@ -126,7 +126,8 @@ std::vector<Option> learning_options() {
       row("staleness-rate", &Learning::inverse_staleness,
           Words<bool>{{"workers", false}, {"inverse", true}}, "", Role::choice,
           "weight of a gradient: learning-rate / workers, or / max(1, staleness) [workers]",
-          "Stale gradients then change less: the rule of n-softsync (Zhang et al. 2016).",
+          "Stale gradients then change less: the rule of n-softsync (Zhang et al. 2016), whose "
+          "default is inverse.",
           "inverse --learn digits --schedule asp"),
       row("rate-in-residual", &Learning::rate_in_residual, on_or_off, "", Role::choice,
           "gradients are weighted before they are compressed [off]",
@@ -180,7 +181,7 @@ void resolve_learning(const GivenOptions& given, Scenario& scenario,
              option.name + " means nothing without learn: give learn, " + problem_names()});
     return;
   }
-  if (learning.inverse_staleness && scenario.schedule->server == nullptr)
+  if (learning.inverse_staleness && !scenario.schedule->servers_step())
     conflicts.push_back({"staleness-rate", "staleness-rate = inverse: with schedule " +
                                                scenario.schedule->name +
                                                " no gradient is stale; allowed is workers"});

@@ -59,7 +59,7 @@ void add_staleness(const Trace& trace, Figures& figures) {
     // one iteration of all workers.
     figures.staleness_iterations_mean +=
         drops ? static_cast<double>(version - 1 - read)
-              : static_cast<double>(row.iteration - part.clock[read]);
+              : static_cast<double>(row.iteration - part.clock[read] * trace.round);
     ++count;
   }
   if (count > 0)

@@ -98,7 +98,9 @@ class ComputeStream {
  private:
   void add_iteration(const Row& row) {
     std::vector<Interval>& iterations = worker_.iterations;
-    if (row.verb == Verb::forward && row.iteration >= static_cast<int>(iterations.size()))
+    const bool begins =
+        row.verb == Verb::forward || (trace_.own_parameters && row.verb == Verb::wait);
+    if (begins && row.iteration >= static_cast<int>(iterations.size()))
       iterations.push_back({row.start_s, row.end_s});
     else if (row.verb == Verb::step && !iterations.empty())
       iterations.back().end_s = row.end_s;

@@ -262,7 +262,7 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
   const double more = 1 + times.again_part;  // computation with recomputation, relative to without
   for (double* part : {&times.forward_part, &times.backward_part, &times.again_part})
     *part /= more;
-  const bool servers_apply = scenario.schedule != nullptr && scenario.schedule->server != nullptr;
+  const bool servers_apply = scenario.schedule != nullptr && scenario.schedule->servers_step();
   if (cluster.workers.size() > 1 && !servers_apply)
     times.launch_s = scenario.optimizer_overhead_s * static_cast<double>(model.layers.size());
   const double own_part = part_of_step(scenario, cluster);

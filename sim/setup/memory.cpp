@@ -44,7 +44,7 @@ std::vector<Kept> kept_of(const Scenario& scenario, const Model& model, const To
   constexpr double of_fp32 = 4;
   std::vector<Kept> kept{{bytes, shares.parameters, "parameters"},
                          {bytes, shares.gradients, "gradients"}};
-  if (schedule.server == nullptr) {  // otherwise servers keep these
+  if (!schedule.servers_step()) {  // otherwise servers keep these
     if (precision != Precision::fp32)
       kept.push_back({of_fp32, shares.optimizer, "fp32 copy"});
     if (const int states = scenario.optimizer.states(); states > 0)
@@ -173,7 +173,7 @@ std::optional<MemoryNeed> memory_need(const Scenario& scenario, const Model& mod
   }
   need.arithmetic += fmt::format(" = {:.4g} GB {} {:.4g} GB of {}", need.bytes / 1e9,
                                  need.fits() ? "<=" : ">", need.has_bytes / 1e9, device->name);
-  std::string lacks = scenario.optimizer.values == 0 && scenario.schedule->server == nullptr
+  std::string lacks = scenario.optimizer.values == 0 && !scenario.schedule->servers_step()
                           ? "an optimizer's states"
                           : "";
   if (activations == 0 && !scenario.activation_bytes)

@@ -68,6 +68,7 @@ struct Setup {
   // If one server stands for one on each node (sim/engine/alike_servers.h): the distances of the
   // nodes that carry its bytes, each of which has one part. Empty: a server is one server.
   std::vector<DistanceRange> node_distances;
+  int servers_as_one = 1;  // servers for which each simulated server stands
 
   // Gives the scenario another seed. Learning keeps its data and its initial parameters.
   void reseed(std::uint64_t seed);

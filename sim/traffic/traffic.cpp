@@ -172,11 +172,14 @@ void Traffic::for_each_activity(const Bucket& bucket, const std::vector<int>& ra
     case Schedule::Partners::servers: {
       const Payload payload = payload_of(bucket, -1);
       const std::uint64_t pushed_bytes = payload.bytes + payload.small_bytes;
+      const std::uint64_t asked_bytes =
+          asks ? control_bytes * static_cast<std::uint64_t>(cut_of(bucket).pieces) : 0;
       for (const int rank : ranks) {
         if (works)
           serve(rank, compressed_of(bucket));
         for (int s = 0; s < topology.servers && moves; ++s) {
-          moves(rank, first_server + s, part_of(payload.parts, pushed_bytes, topology.servers, s));
+          moves(rank, first_server + s,
+                part_of(payload.parts, pushed_bytes, topology.servers, s) + asked_bytes);
           moves(first_server + s, rank,
                 part_of(payload.parts, pulled_bytes(payload), topology.servers, s));
         }
@@ -245,7 +248,8 @@ Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compre
           .step_overhead_s = scenario.step_overhead_s,
           .host_memory_Bps = scenario.host_memory_Bps,
           .server_overhead_s = scenario.server_software.overhead_s,
-          .round = scenario.schedule->round_of(scenario.schedule_settings)};
+          .round = scenario.schedule->round_of(scenario.schedule_settings),
+          .asks = scenario.schedule->own_parameters};
 }
 
 Traffic dense_traffic(const Traffic& traffic, const Exchange& exchange) {

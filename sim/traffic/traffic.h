@@ -17,6 +17,10 @@
 
 namespace syncline {
 
+// Size of a control message: a node's iteration number, a request for its sum, or a worker's
+// question for parameters.
+constexpr std::uint64_t control_bytes = 64;
+
 // How a bucket's gradient is cut into `pieces` for servers that answer each push. With `fidelity =
 // step` a piece is a partition. With `flow` the first pushed piece and the last answered piece are
 // one partition each, and the others share the rest, so pushes and answers take equally long.
@@ -65,6 +69,7 @@ struct Traffic {
   double host_memory_Bps = 0;
   double server_overhead_s = 0;  // of one core, for each tensor of a message
   int round = 1;                 // one in this many iterations sends (Schedule::round)
+  bool asks = false;             // servers are asked for parameters (Schedule::own_parameters)
   Among over = Among::all;       // the group over which it averages
   CollectiveKind collective = CollectiveKind::all_reduce;
 

@@ -109,7 +109,7 @@ TEST(Law17, TheEstimateOfLearningHasItsEvaluations) {
 }
 
 TEST(Law17, TheEstimateOfPushesHasTheirMessages) {
-  for (const char* schedule : {"asp", "ssp", "backup"})
+  for (const char* schedule : {"asp", "ssp", "backup", "n-softsync", "easgd"})
     for (const char* fidelity : {"flow", "step"})
       for (const int servers : {0, 8})
         for (const int nodes : {3, 12}) {

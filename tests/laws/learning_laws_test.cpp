@@ -359,6 +359,8 @@ TEST(Learning, EndsWhereTheLossIsAThousandTimesThatOfTheStart) {
     options["momentum"] = "0";
     if (schedule == "local-sgd")
       options["local-steps"] = "1";
+    if (schedule == "easgd")
+      options["period"] = "1";
     options["learning-rate"] = "1.5";  // grows slowly, so the loss stays a number to the end
     options["evaluate-every"] = "1";
     const Learned learned = *simulated(options).trace.learned;

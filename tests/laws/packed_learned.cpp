@@ -41,7 +41,7 @@ void pack(const Learned& learned, std::ostream& out) {
       << learned.parameters_at_end.size() << ' ' << learned.target_s.value_or(-1) << ' '
       << learned.diverged_s.value_or(-1) << ' ' << learned.effective_staleness << ' '
       << learned.each_compressed.size() << ' ' << learned.histogram.size() << ' '
-      << learned.workers_without_samples << '\n';
+      << learned.workers_without_samples << ' ' << learned.own_parameters_at_end.size() << '\n';
   pack(learned.compressed, out);
   for (const Compressed& row : learned.each_compressed) {
     out << row.iteration << ' ';
@@ -63,6 +63,9 @@ void pack(const Learned& learned, std::ostream& out) {
         << ' ' << piece.piece << ' ' << piece.version << ' ' << piece.own << '\n';
   for (const float value : learned.parameters_at_end)
     out << value << '\n';
+  for (const std::vector<float>& own : learned.own_parameters_at_end)
+    for (const float value : own)
+      out << value << '\n';
 }
 
 std::optional<Learned> unpack_learned(std::istream& in) {
@@ -75,8 +78,10 @@ std::optional<Learned> unpack_learned(std::istream& in) {
   double diverged_s = 0;
   std::size_t iterations = 0;
   std::size_t bins = 0;
+  std::size_t own = 0;
   if (!(in >> points >> applied >> reads >> parameters >> target_s >> diverged_s >>
-        learned.effective_staleness >> iterations >> bins >> learned.workers_without_samples))
+        learned.effective_staleness >> iterations >> bins >> learned.workers_without_samples >>
+        own))
     return std::nullopt;
   learned.compressed = unpack_compressed(in);
   learned.each_compressed.resize(iterations);
@@ -112,6 +117,10 @@ std::optional<Learned> unpack_learned(std::istream& in) {
   learned.parameters_at_end.resize(parameters);
   for (float& value : learned.parameters_at_end)
     in >> value;
+  learned.own_parameters_at_end.assign(own, std::vector<float>(parameters));
+  for (std::vector<float>& values : learned.own_parameters_at_end)
+    for (float& value : values)
+      in >> value;
   return learned;
 }
 

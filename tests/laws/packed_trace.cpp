@@ -16,12 +16,12 @@ std::string number(double value) {
 std::string packed(const Trace& trace) {
   std::ostringstream out;
   out << trace.workers << ' ' << trace.servers << ' ' << number(trace.end_s) << ' ' << trace.flows
-      << ' ' << trace.in_step << ' ' << trace.round << ' ' << number(trace.window.from_s) << ' '
-      << number(trace.window.to_s) << ' ' << trace.window.warm << ' ' << trace.cut_short << ' '
-      << number(trace.profiles_s) << ' ' << number(trace.alone_per_s) << ' '
-      << trace.rank_names.size() << ' ' << trace.links.size() << ' ' << trace.rows.size() << ' '
-      << trace.messages.size() << ' ' << number(trace.sample_s) << ' '
-      << number(trace.again_in_accumulate) << ' ' << trace.again_in_backward.size();
+      << ' ' << trace.in_step << ' ' << trace.own_parameters << ' ' << trace.round << ' '
+      << number(trace.window.from_s) << ' ' << number(trace.window.to_s) << ' ' << trace.window.warm
+      << ' ' << trace.cut_short << ' ' << number(trace.profiles_s) << ' '
+      << number(trace.alone_per_s) << ' ' << trace.rank_names.size() << ' ' << trace.links.size()
+      << ' ' << trace.rows.size() << ' ' << trace.messages.size() << ' ' << number(trace.sample_s)
+      << ' ' << number(trace.again_in_accumulate) << ' ' << trace.again_in_backward.size();
   for (const double part : trace.again_in_backward)
     out << ' ' << number(part);
   out << '\n';
@@ -78,9 +78,9 @@ Trace unpacked(const std::string& text) {
   std::size_t messages = 0;
   std::size_t buckets = 0;
   in >> trace.workers >> trace.servers >> trace.end_s >> trace.flows >> trace.in_step >>
-      trace.round >> trace.window.from_s >> trace.window.to_s >> trace.window.warm >>
-      trace.cut_short >> trace.profiles_s >> trace.alone_per_s >> names >> links >> rows >>
-      messages >> trace.sample_s >> trace.again_in_accumulate >> buckets;
+      trace.own_parameters >> trace.round >> trace.window.from_s >> trace.window.to_s >>
+      trace.window.warm >> trace.cut_short >> trace.profiles_s >> trace.alone_per_s >> names >>
+      links >> rows >> messages >> trace.sample_s >> trace.again_in_accumulate >> buckets;
   trace.again_in_backward.resize(buckets);
   for (double& part : trace.again_in_backward)
     in >> part;

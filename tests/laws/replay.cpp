@@ -138,6 +138,8 @@ Replayed replayed(const Options& options, const Trace& trace) {
   ReplayRules rules(options, trace);
   if (rules.scenario.schedule->server == nullptr)
     rules.scenario.schedule->round == nullptr ? replay_averages(rules) : replay_rounds(rules);
+  else if (rules.scenario.schedule->own_parameters)
+    replay_elastic(rules);
   else if (rules.scenario.schedule->aggregator == nullptr)
     replay_servers(rules);
   else

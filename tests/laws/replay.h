@@ -17,6 +17,9 @@ struct Replayed {
   std::vector<double> gradients;
   std::vector<double> unsent;
   std::vector<double> lost;  // by merges of gtopk
+  // Where workers have parameters of their own: these, and the sum of all their own steps.
+  std::vector<std::vector<float>> own;
+  std::vector<double> moved;
   // With pull = compressed: the largest distance between the servers' parameters at their last
   // answer and the sum of what a worker holds and what has not been sent to it yet.
   double farthest = 0;

@@ -107,10 +107,11 @@ struct ReplayRules {
 // where nothing was sent. Everything in the bucket must be compressed.
 Floats merged_lists(ReplayRules& rules, int bucket, const std::vector<Floats>& sent);
 
-// Replays for the four kinds of schedules.
+// Replays for the kinds of schedules.
 void replay_averages(ReplayRules& rules);
 void replay_rounds(ReplayRules& rules);
 void replay_servers(ReplayRules& rules);
+void replay_elastic(ReplayRules& rules);
 void replay_sums(ReplayRules& rules);
 
 }  // namespace syncline

@@ -35,8 +35,15 @@ class ServerReplay {
       const AppliedPiece& piece = rules_.learned.applied[next];
       const Elements span = rules_.span_of(piece.server, piece.bucket, piece.piece);
       if (piece.together > 1 || rules_.scenario.schedule->name == "backup") {
-        apply_mean(next, span);
-        next += index(piece.together) - 1;
+        if (rules_.scenario.schedule->name == "backup")
+          apply_mean(next, span);
+        else
+          apply_staleness_weighed(next, span, whole);
+        for (int i = 0; i < piece.together; ++i, ++next) {
+          const AppliedPiece& one = rules_.learned.applied[next];
+          whole += ++applied[{one.worker, one.iteration}] == parts ? 1 : 0;
+        }
+        --next;
         continue;
       }
       const float* sent = sent_values(piece, span);
@@ -71,7 +78,7 @@ class ServerReplay {
                                  ? arrived_.at({worker, iteration}).at({read.server, read.bucket})
                                  : versions_[{read.server, read.bucket, read.piece}].at(
                                        static_cast<std::size_t>(read.version));
-      const bool came = read.version > 0 && !rules_.scenario.compressed_pulls;
+      const bool came = (read.version > 0 || read.own > 0) && !rules_.scenario.compressed_pulls;
       std::ranges::transform(
           values, held.begin() + static_cast<std::ptrdiff_t>(span.begin),
           [&](float value) { return came ? as_sent(value, rules_.scenario.precision) : value; });
@@ -128,6 +135,41 @@ class ServerReplay {
     rules_.step(rules_.parameters, rules_.velocity, span, sum, workers,
                 rules_.rate(updates * rules_.trace.workers) / workers,
                 rules_.learning.rate_in_residual);
+    versions.emplace_back(rules_.parameters.data() + span.begin,
+                          rules_.parameters.data() + span.end);
+  }
+
+  // One step with the mean of these gradients, each divided by its staleness, at the learning rate;
+  // or, with staleness-rate = workers, with their sum at the rate of one worker's gradient.
+  void apply_staleness_weighed(std::size_t first, const Elements& span, std::int64_t whole) {
+    const AppliedPiece& piece = rules_.learned.applied[first];
+    auto& versions = versions_[{piece.server, piece.bucket, piece.piece}];
+    const auto count = static_cast<double>(piece.together);
+    std::vector<double> staleness;
+    double shares = 0;
+    for (std::size_t i = 0; i < index(piece.together); ++i) {
+      const auto late = static_cast<std::int64_t>(versions.size()) - 1 -
+                        read_version(rules_.learned.applied[first + i]);
+      staleness.push_back(rules_.learning.inverse_staleness
+                              ? static_cast<double>(std::max<std::int64_t>(late, 1))
+                              : 1);
+      shares += 1 / staleness.back();
+    }
+    const double mean = count / shares;
+    Floats sum(span.end - span.begin);
+    for (std::size_t i = 0; i < staleness.size(); ++i) {
+      const AppliedPiece& one = rules_.learned.applied[first + i];
+      EXPECT_EQ(std::tie(one.server, one.bucket, one.piece, one.together),
+                std::tie(piece.server, piece.bucket, piece.piece, piece.together));
+      const float* sent = sent_values(one, span);
+      for (std::size_t element = 0; element < sum.size(); ++element)
+        sum[element] += static_cast<float>(mean / staleness[i]) * sent[element];
+    }
+    const double rate = rules_.rate(whole);
+    rules_.step(
+        rules_.parameters, rules_.velocity, span, sum, count,
+        rules_.learning.inverse_staleness ? rate / mean / count : rate / rules_.trace.workers,
+        rules_.learning.rate_in_residual);
     versions.emplace_back(rules_.parameters.data() + span.begin,
                           rules_.parameters.data() + span.end);
   }

@@ -217,7 +217,7 @@ Options many_flows(const std::string& schedule) {
 }
 
 TEST(AlikeServers, AreSimulatedAsOneInTheSameSeconds) {
-  for (const char* schedule : {"asp", "ssp"}) {
+  for (const char* schedule : {"asp", "ssp", "n-softsync", "easgd"}) {
     Options options = many_flows(schedule);
     options["fidelity"] = "step";  // shows every message
     const Simulated all = simulated(options);

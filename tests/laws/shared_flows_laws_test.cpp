@@ -56,7 +56,8 @@ TEST(Law39, SharedFlowsAreThoseOfSimGridOnDrawnPlatforms) {
     // SimGrid 3.32 goes on to limit a flow by what its links carried when it began.
     if (platform.workers < 2 || text_of(platform.path).find("bandwidth_file") != std::string::npos)
       continue;
-    const std::string schedule = draws.of<std::string>({"asp", "ssp", "dssp", "inhad"});
+    const std::string schedule =
+        draws.of<std::string>({"asp", "ssp", "dssp", "inhad", "n-softsync", "easgd"});
     SCOPED_TRACE(std::to_string(cell) + " " + schedule + " " + platform.path);
     compare({{"platform", platform.path},
              {"model", model_of({400'000, 70'001, 1'000'000, 3})},
