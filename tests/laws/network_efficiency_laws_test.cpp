@@ -8,7 +8,7 @@
 namespace syncline {
 namespace {
 
-constexpr double gradient_bytes = 100e6;
+constexpr double averaged_bytes = 100e6;
 constexpr double network_s = 14e-6;  // of the family dgx
 
 Options of_cluster(const std::string& words, const std::string& efficiency,
@@ -29,7 +29,7 @@ double exchange_s(const std::string& words, const std::string& efficiency,
 }
 
 double ring_s(int workers, double bandwidth_Bps) {
-  return 2 * (workers - 1) * (network_s + gradient_bytes / workers / bandwidth_Bps);
+  return 2 * (workers - 1) * (network_s + averaged_bytes / workers / bandwidth_Bps);
 }
 
 TEST(NetworkEfficiency, DividesTheTimeOfBytesOverCardsAndLeavesLatency) {
@@ -63,8 +63,8 @@ TEST(NetworkEfficiency, IsNotOfNvlinkSlotsAndSwitches) {
     EXPECT_EQ(exchange_s(words, "0.5"), exchange_s(words, "")) << words;
   // Four nodes of 25 GB/s share a way up of 12.5 GB/s, which the first of three halvings and the
   // last of three doublings cross.
-  const double crossing_s = 2 * (gradient_bytes / 2) / (12.5e9 / 4);
-  const double below_s = 2 * (gradient_bytes / 4 + gradient_bytes / 8) / (25e9 * 0.8);
+  const double crossing_s = 2 * (averaged_bytes / 2) / (12.5e9 / 4);
+  const double below_s = 2 * (averaged_bytes / 4 + averaged_bytes / 8) / (25e9 * 0.8);
   EXPECT_NEAR(exchange_s("dgx:nodes=8:gpus=1:cards=1x200Gbps:leaf=4:oversubscription=8", "0.8",
                          {{"exchange", "halving-doubling"}}),
               6 * network_s + crossing_s + below_s, precise);
