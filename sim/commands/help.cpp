@@ -32,23 +32,22 @@ namespace {
 
 using Meanings = std::map<std::string, std::vector<Meaning>>;
 
-using Synonyms = std::map<std::string, std::string>;
 // Other words for known ones.
-const Synonyms same_words{{"analytic", "fidelity"},
-                          {"checkpointing", "recompute"},
-                          {"demo", "dct-topk"},
-                          {"dgs", "asp"},
-                          {"doublesqueeze", "alltoall"},
-                          {"dual-way", "asp"},
-                          {"devices", "device"},
-                          {"flow", "fidelity"},
-                          {"gpu", "worker"},
-                          {"hsdp", "shard"},
-                          {"hybrid", "shard"},
-                          {"messages", "message"},
-                          {"site", "sites"},
-                          {"sparseloco", "chunk-topk"},
-                          {"step", "fidelity"}};
+const std::map<std::string, std::string> same_words{{"analytic", "fidelity"},
+                                                    {"checkpointing", "recompute"},
+                                                    {"demo", "dct-topk"},
+                                                    {"dgs", "asp"},
+                                                    {"doublesqueeze", "alltoall"},
+                                                    {"dual-way", "asp"},
+                                                    {"devices", "device"},
+                                                    {"flow", "fidelity"},
+                                                    {"gpu", "worker"},
+                                                    {"hsdp", "shard"},
+                                                    {"hybrid", "shard"},
+                                                    {"messages", "message"},
+                                                    {"site", "sites"},
+                                                    {"sparseloco", "chunk-topk"},
+                                                    {"step", "fidelity"}};
 
 // "one per node" -> "One per node."
 std::string as_sentence(std::string text) {

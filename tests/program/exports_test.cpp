@@ -54,7 +54,7 @@ TEST(Exports, ThatCannotBeAreRefusedInOneLineAndNothingIsWritten) {
       {{"--goal", "none/t"}, "none/t: cannot be written"},
       {{"--chakra", "none/t"}, "none/t.0.json: cannot be written"},
       {{"--schedule", "inhad", "--goal", "t"},
-       "allowed are asp, backup, bsp, dssp, ssp or topk-sgd"},
+       "allowed are asp, backup, bsp, dssp, n-softsync, ssp or topk-sgd"},
       {{"--schedule", "local-sgd", "--goal", "t"}, "--goal: in local-sgd an iteration does not"},
       {{"--schedule", "local-sgd", "--chakra", "t"}, "--chakra: local-sgd does not average"},
       {{"--schedule", "asp", "--chakra", "t"}, "--chakra: asp does not average"}};
