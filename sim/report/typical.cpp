@@ -88,14 +88,17 @@ double busy_s(const WorkerRows& worker) {
                             : cycle_s(worker);
 }
 
-// The beginnings of the worker's iterations in the window, and the end of the last one.
-std::vector<double> bounds_of(const WorkerRows& worker, const Window& window) {
+// The beginnings of the worker's iterations in the window, and the end of the last one. Of workers
+// that begin one after the other, none that began before the window: others did not work yet.
+std::vector<double> bounds_of(const WorkerRows& worker, const Trace& trace) {
+  const Window& window = trace.window;
   std::vector<double> bounds;
   const std::vector<Interval>& all = worker.iterations;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const double end_s = i + 1 < all.size() ? all[i + 1].start_s : all[i].end_s;
     const double middle_s = (all[i].start_s + end_s) / 2;
-    if (middle_s < window.from_s || middle_s > window.to_s)
+    if (middle_s < window.from_s || middle_s > window.to_s ||
+        (!trace.in_step && all[i].start_s < window.from_s))
       continue;
     if (bounds.empty())
       bounds.push_back(all[i].start_s);
@@ -198,9 +201,9 @@ Typical typical_of(const Trace& trace, const std::vector<WorkerRows>& workers,
   const WorkerRows& fastest = *std::ranges::min_element(workers, {}, cycle_s);
   const bool far_apart =
       cycle_s(slowest) > static_cast<double>(fewest_of_fastest) * cycle_s(fastest);
-  std::vector<double> bounds = bounds_of(far_apart ? fastest : slowest, trace.window);
+  std::vector<double> bounds = bounds_of(far_apart ? fastest : slowest, trace);
   if (bounds.size() < 2)
-    bounds = bounds_of(fastest, trace.window);
+    bounds = bounds_of(fastest, trace);
   if (bounds.size() < 2)
     bounds = {trace.window.from_s, trace.window.to_s};
   if (!(bounds.back() > bounds.front()))

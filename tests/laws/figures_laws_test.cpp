@@ -24,7 +24,7 @@ namespace syncline {
 namespace {
 
 constexpr int shards = 4;
-constexpr int cells_of_each = 54;
+constexpr std::size_t cells_of_each = 6;  // schedule, in a shard
 
 // A cell and its results.
 struct DrawnCell {
@@ -111,12 +111,12 @@ DrawnCell drawn_cell_of(Draws& draws, const std::string& schedule) {
   throw std::runtime_error("no cell of " + schedule + " that is allowed");
 }
 
-// Calls `look` with the cells of one of the shards of the 216 cells; schedules take turns.
+// Calls `look` with the cells of one of the shards; schedules take turns.
 void for_each_cell(int shard, const std::function<void(const DrawnCell&)>& look) {
   Draws draws(static_cast<std::uint64_t>(shard) + 27);
   const std::vector<std::string> schedules = Registered<Schedule>::names();
-  for (int i = 0; i < cells_of_each; ++i)
-    look(drawn_cell_of(draws, schedules[static_cast<std::size_t>(i) % schedules.size()]));
+  for (std::size_t i = 0; i < cells_of_each * schedules.size(); ++i)
+    look(drawn_cell_of(draws, schedules[i % schedules.size()]));
 }
 
 double sum_of_parts(const auto& figures) {
