@@ -14,7 +14,7 @@ namespace {
 
 constexpr double worst = 1e5;      // factor by which a rate may be lower, or computation longer
 constexpr double longest_s = 100;  // of a step
-constexpr double nearness = 1e-6;
+constexpr double nearness = 1e-5;
 
 // Links that only ways between nodes have, and links that ways inside nodes have.
 struct Links {
@@ -111,6 +111,8 @@ std::vector<Slowdown> slowdowns_of(const Setup& given, double iteration_s) {
          })});
     all_traffic([&](Traffic& traffic) { traffic.step_overhead_s = own_s; });
   }
+  const Round round = recorded_round(setup);
+  const CollectiveTimes exchanges = collective_times(setup, routes);
   causes.push_back(
       {Slowdown::Kind::computation, amount_for(iteration_s, 1.0, worst, [&](double times) {
          for (std::size_t worker = 0; worker < setup.compute.of_worker.size(); ++worker) {
@@ -118,7 +120,7 @@ std::vector<Slowdown> slowdowns_of(const Setup& given, double iteration_s) {
                given.compute.of_worker[worker].micro_step_s * times;
            setup.compute.of_worker[worker].step_s = given.compute.of_worker[worker].step_s * times;
          }
-         return scenario_iteration_s(setup, routes);
+         return iteration_seconds(setup, round, exchanges);
        })});
   return causes;
 }
