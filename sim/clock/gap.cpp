@@ -48,9 +48,8 @@ std::optional<double> amount_for(double iteration_s, double none, double most,
   return most;
 }
 
-}  // namespace
-
-double scenario_iteration_s(const Setup& setup, Routes& routes) {
+// The round that repeats. Throws where arithmetic cannot tell how long it takes.
+Round repeated_round(const Setup& setup) {
   const std::string schedule = "schedule " + setup.scenario.schedule->name;
   if (setup.traffic.partners != Schedule::Partners::each_other)
     throw std::runtime_error(
@@ -61,18 +60,25 @@ double scenario_iteration_s(const Setup& setup, Routes& routes) {
     throw std::runtime_error("platform " + setup.scenario.platform +
                              ": profiles change it during a run; allowed with --measured are "
                              "platforms without profiles");
-  const Round round = recorded_round(setup);
+  Round round = recorded_round(setup);
   if (!round.repeats)
     throw std::runtime_error(schedule +
                              ": its rounds differ; allowed with --measured are schedules "
                              "that repeat after `round` iterations");
-  return iteration_seconds(setup, round, collective_times(setup, routes));
+  return round;
+}
+
+}  // namespace
+
+double scenario_iteration_s(const Setup& setup, Routes& routes) {
+  return iteration_seconds(setup, repeated_round(setup), collective_times(setup, routes));
 }
 
 std::vector<Slowdown> slowdowns_of(const Setup& given, double iteration_s) {
   Setup setup = given;
   Routes routes = setup.traffic.cluster.routes();
-  scenario_iteration_s(setup, routes);  // from now on, the routes know every link
+  const Round round = repeated_round(setup);
+  const CollectiveTimes exchanges = collective_times(setup, routes);  // makes all links known
   const Links links = links_of(setup.traffic.cluster.topology, routes);
   std::vector<Slowdown> causes;
   const auto add_links = [&](Slowdown::Kind kind, const std::vector<int>& of) {
@@ -80,7 +86,7 @@ std::vector<Slowdown> slowdowns_of(const Setup& given, double iteration_s) {
     cause.amount = amount_for(iteration_s, 1.0, 1 / worst, [&](double part) {
       Routes slower = routes;
       slower.scale(of, part);
-      return scenario_iteration_s(setup, slower);
+      return iteration_seconds(setup, round, collective_times(setup, slower));
     });
     cause.rate_Bps = std::numeric_limits<double>::infinity();
     for (const int link : of)
@@ -103,16 +109,14 @@ std::vector<Slowdown> slowdowns_of(const Setup& given, double iteration_s) {
     }
   };
   if (setup.traffic.cluster.topology.workers() > 1) {
-    const double own_s = setup.traffic.step_overhead_s;
+    const double own_s = setup.scenario.step_overhead_s;
     causes.push_back(
         {Slowdown::Kind::steps, amount_for(iteration_s, 1e-9, longest_s, [&](double more_s) {
            all_traffic([&](Traffic& traffic) { traffic.step_overhead_s = own_s + more_s; });
-           return scenario_iteration_s(setup, routes);
+           return iteration_seconds(setup, round, collective_times(setup, routes));
          })});
     all_traffic([&](Traffic& traffic) { traffic.step_overhead_s = own_s; });
   }
-  const Round round = recorded_round(setup);
-  const CollectiveTimes exchanges = collective_times(setup, routes);
   causes.push_back(
       {Slowdown::Kind::computation, amount_for(iteration_s, 1.0, worst, [&](double times) {
          for (std::size_t worker = 0; worker < setup.compute.of_worker.size(); ++worker) {

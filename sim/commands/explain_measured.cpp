@@ -35,51 +35,34 @@ constexpr double near = 0.05;       // another scenario explains the measurement
 constexpr double around = 0.15;     // it may
 constexpr double most_of_it = 0.5;  // the part of the difference that such a scenario has at least
 
-// Options with other values, as a run may have them without its owner knowing.
+// An option with another value, as a run may have it without its owner knowing.
 struct Variation {
   std::string name;
-  std::vector<std::pair<std::string, std::string>> options;
+  std::string option, value;
   std::string what;
   std::string look_at;
 };
 
 const std::vector<Variation>& variations() {
   static const std::vector<Variation> all{
-      {"typical",
-       {{"reality", "typical"}},
-       "networks and software take what they usually take (reality = typical)",
+      {"typical", "reality", "typical", "networks and software take what they usually take",
        "nothing: this is usual"},
-      {"no-overlap",
-       {{"overlap", "off"}},
-       "gradients are exchanged after backward, not beside it (overlap = off)",
+      {"no-overlap", "overlap", "off", "gradients are exchanged after backward, not beside it",
        "a profile of one iteration: does anything wait for the device before backward has ended?"},
-      {"one-card",
-       {{"channels", "1"}},
-       "collectives use one card of each node (channels = 1)",
+      {"one-card", "channels", "1", "collectives use one card of each node",
        "NCCL_DEBUG=INFO prints the cards; NCCL_IB_HCA and NCCL_SOCKET_IFNAME choose them"},
-      {"tensor-by-tensor",
-       {{"bucket-bytes", "0"}},
-       "each tensor is sent by itself (bucket-bytes = 0)",
+      {"tensor-by-tensor", "bucket-bytes", "0", "each tensor is sent by itself",
        "the number of collectives in an iteration; the framework's fusion size"},
-      {"one-bucket",
-       {{"bucket-bytes", "all"}},
-       "all gradients are sent together (bucket-bytes = all)",
+      {"one-bucket", "bucket-bytes", "all", "all gradients are sent together",
        "the number of collectives in an iteration; the framework's fusion size"},
-      {"mixed-ranks",
-       {{"placement", "spread"}},
-       "ranks go round the nodes instead of filling one after the other (placement = spread)",
+      {"mixed-ranks", "placement", "spread",
+       "ranks go round the nodes instead of filling one after the other",
        "the host of each rank, in their order"},
-      {"flat-ring",
-       {{"exchange", "ring"}},
-       "gradients are averaged by a ring (exchange = ring)",
+      {"flat-ring", "exchange", "ring", "gradients are averaged by a ring",
        "NCCL_DEBUG=INFO prints the algorithm; NCCL_ALGO chooses it"},
-      {"tree",
-       {{"exchange", "tree"}},
-       "gradients are averaged by a tree (exchange = tree)",
+      {"tree", "exchange", "tree", "gradients are averaged by a tree",
        "NCCL_DEBUG=INFO prints the algorithm; NCCL_ALGO chooses it"},
-      {"fp32",
-       {{"precision", "fp32"}},
-       "gradients are sent in fp32 (precision = fp32)",
+      {"fp32", "precision", "fp32", "gradients are sent in fp32",
        "the type of the gradients when they are exchanged"},
   };
   return all;
@@ -150,11 +133,10 @@ Likelihood likelihood(double amount, double usual, double possible) {
 }
 
 Finding about_cards(const Slowdown& cause, const std::string& kind) {
-  constexpr double least_of_sockets_Bps = 14e9 / 8, most_of_sockets_Bps = 48e9 / 8;
   const double part = *cause.amount, rate_Bps = part * cause.rate_Bps;
   const UsualPart usual = usual_part(kind, cause.rate_Bps);
-  Finding finding{.name = "cards",
-                  .likelihood = likelihood(1 / part, 1 / usual.low, 2 / usual.low),
+  const UsualPart sockets = usual_part("tcp", cause.rate_Bps);
+  Finding finding{.likelihood = likelihood(1 / part, 1 / usual.low, 2 / usual.low),
                   .distance = std::max(0.0, std::log(usual.low / part))};
   finding.what = fmt::format(
       "links between nodes carry {} of their rate: {:.3g} of {:.3g} Gbit/s on the narrowest; usual "
@@ -163,10 +145,12 @@ Finding about_cards(const Slowdown& cause, const std::string& kind) {
       kind.empty() ? "is, of any kind of network," : "of " + kind + " is", percent(usual.low),
       percent(usual.high));
   finding.look_at = "`syncline collective --measured` with a log of nccl-tests between nodes";
-  if (kind != "tcp" && finding.likelihood != Likelihood::usual &&
-      rate_Bps >= least_of_sockets_Bps && rate_Bps <= most_of_sockets_Bps) {
+  if (kind != "tcp" && finding.likelihood != Likelihood::usual && part >= sockets.low &&
+      part <= sockets.high) {
     finding.likelihood = Likelihood::usual;
-    finding.what += "; NCCL over sockets, without RDMA, carries 14 to 48 Gbit/s a card";
+    finding.what +=
+        fmt::format("; NCCL over sockets, without RDMA, carries {:.3g} to {:.3g} Gbit/s a card",
+                    sockets.low * cause.rate_Bps * 8e-9, sockets.high * cause.rate_Bps * 8e-9);
     finding.look_at = "NCCL_DEBUG=INFO prints NET/Socket instead of NET/IB";
   }
   return finding;
@@ -178,8 +162,7 @@ Finding about_inside(const Slowdown& cause) {
   constexpr double usual_part_of_links = 0.75;
   constexpr double least_of_hosts_Bps = 5e9, most_of_hosts_Bps = 14e9;
   const double part = *cause.amount, rate_Bps = part * cause.rate_Bps;
-  Finding finding{.name = "inside",
-                  .likelihood = likelihood(1 / part, 1 / usual_part_of_links, 3),
+  Finding finding{.likelihood = likelihood(1 / part, 1 / usual_part_of_links, 3),
                   .distance = std::max(0.0, std::log(usual_part_of_links / part))};
   finding.what = fmt::format("links inside nodes carry {} of their rate: {:.3g} of {:.3g} GB/s",
                              percent(part, 1), rate_Bps / 1e9, cause.rate_Bps / 1e9);
@@ -199,14 +182,12 @@ Finding about(const Slowdown& cause, const std::string& kind) {
   if (cause.kind == Slowdown::Kind::inside)
     return about_inside(cause);
   if (cause.kind == Slowdown::Kind::steps)
-    return {.name = "steps",
-            .what = fmt::format("each step of an exchange takes {} longer (step-overhead)",
+    return {.what = fmt::format("each step of an exchange takes {} longer (step-overhead)",
                                 seconds_shown(*cause.amount)),
             .look_at = "nccl-tests with 8 bytes: its time over the number of steps",
             .likelihood = likelihood(*cause.amount, 1e-5, 1e-4),
             .distance = std::max(0.0, std::log(*cause.amount / 1e-5))};
   return {
-      .name = "computation",
       .what = fmt::format(
           "computation takes {:.3g} times as long: collectives beside it (1.19 is published, at "
           "most 1.4), input that comes late, clocks, or one slow worker; all look the same here",
@@ -234,8 +215,9 @@ Finding about(const Variation& variation, double with_s, double nominal_s, doubl
     finding.reach = Finding::Reach::too_little;
   else if (finding.likelihood == Likelihood::unusual)
     finding.reach = share < 1 ? Finding::Reach::too_little : Finding::Reach::too_much;
-  finding.what += fmt::format(": {} per iteration, {} of the difference", seconds_shown(with_s),
-                              percent(share));
+  finding.what +=
+      fmt::format(" ({} = {}): {} per iteration, {} of the difference", variation.option,
+                  variation.value, seconds_shown(with_s), percent(share));
   return finding;
 }
 
@@ -243,20 +225,20 @@ Finding about(const Variation& variation, double with_s, double nominal_s, doubl
 std::vector<Finding> findings_of(const std::vector<Section>& sections, const Found& nominal,
                                  double measured_s, int at_once) {
   std::vector<Finding> findings;
-  for (const Slowdown& cause : nominal.causes)
-    findings.push_back(cause.amount
-                           ? about(cause, nominal.cards.kind)
-                           : Finding{.name = name_of(cause.kind),
-                                     .what = std::string(name_of(cause.kind)) + ": however bad",
-                                     .reach = Finding::Reach::too_little});
-  for (std::size_t i = 0; i < nominal.causes.size(); ++i)
-    findings[i].amount = nominal.causes[i].amount;
+  for (const Slowdown& cause : nominal.causes) {
+    const std::string name = name_of(cause.kind);
+    Finding finding{.what = name + ": however bad", .reach = Finding::Reach::too_little};
+    if (cause.amount)
+      finding = about(cause, nominal.cards.kind);
+    finding.name = name;
+    finding.amount = cause.amount;
+    findings.push_back(std::move(finding));
+  }
   std::vector<Job> jobs;
   for (const Variation& variation : variations())
-    jobs.emplace_back([&, &options = variation.options] {
+    jobs.emplace_back([&] {
       std::vector<Section> varied = sections;
-      for (const auto& [option, value] : options)
-        varied.front().options[option] = {value, "--" + option};
+      varied.front().options[variation.option] = {variation.value, "--" + variation.option};
       return as_text(found_for(expand(varied).cells.front(), nullptr));
     });
   run_children(jobs, at_once, [&](std::size_t job, const Outcome& outcome) {
