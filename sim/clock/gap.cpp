@@ -26,9 +26,11 @@ Links links_of(const Topology& topology, Routes& routes) {
   for (const std::vector<int>& node : topology.nodes)
     for (const int from : node)
       for (const int to : node)
-        if (from != to)
-          for (const int link : routes.between(from, to).links)
-            inside.insert(link);
+        if (from != to) {
+          const Route route = routes.between(from, to);
+          inside.insert(route.links.begin(), route.links.end());
+          inside.insert(route.fatpipes.begin(), route.fatpipes.end());
+        }
   Links links;
   for (int link = 0; index(link) < routes.links().size(); ++link)
     (inside.contains(link) ? links.inside : links.between).push_back(link);

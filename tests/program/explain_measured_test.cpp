@@ -5,6 +5,7 @@
 
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
+#include "tests/unit/platform_texts.h"
 
 namespace syncline {
 namespace {
@@ -83,6 +84,38 @@ TEST(ExplainMeasured, FindsHowLittleLinksInsideNodesCarry) {
   const Json found = causes_found(one_node, seconds_planted(one_node, {{"platform", slow}}));
   EXPECT_NEAR(amount_found(found, "inside"), 0.25, 1e-4);
   EXPECT_EQ(amount_found(found, "cards"), -1) << "one node has no links between nodes";
+}
+
+// A FATPIPE link is a link, too: it limits each flow by itself.
+TEST(ExplainMeasured, FindsHowLittleASwitchInsideNodesCarries) {
+  const TemporaryFolder folder;
+  std::string hosts, links, routes;
+  for (const std::string node : {"0", "1"}) {
+    for (const std::string host : {"a", "b"})
+      hosts += "<host id=\"" + host + node + "\" speed=\"1Tf\"><prop id=\"node\" value=\"n" + node +
+               "\"/></host>\n";
+    links += "<link id=\"switch" + node +
+             "\" bandwidth=\"1GBps\" latency=\"1us\" sharing_policy=\"FATPIPE\"/>\n";
+    routes += "<route src=\"a" + node + "\" dst=\"b" + node + "\"><link_ctn id=\"switch" + node +
+              "\"/></route>\n";
+  }
+  links += "<link id=\"card\" bandwidth=\"10GBps\" latency=\"5us\"/>\n";
+  for (const std::string from : {"a", "b"})
+    for (const std::string to : {"a", "b"})
+      routes +=
+          "<route src=\"" + from + "0\" dst=\"" + to + "1\"><link_ctn id=\"card\"/></route>\n";
+  const Options two_nodes{
+      {"platform", folder.write("p.xml", head +
+                                             "<platform version=\"4.1\">"
+                                             "<zone id=\"z\" routing=\"Full\">\n" +
+                                             hosts + links + routes + "</zone></platform>\n")},
+      {"model", "vgg16"},
+      {"throughput", "300"},
+      {"batch", "16"}};
+  const double slow_s = seconds_planted(two_nodes, {{"bandwidth-factor", "switch*:0.25"}});
+  const Json found = causes_found(two_nodes, slow_s);
+  EXPECT_NEAR(amount_found(found, "inside"), 0.25, 1e-4);
+  EXPECT_NE(amount_found(found, "cards"), amount_found(found, "inside"));
 }
 
 TEST(ExplainMeasured, FindsStepsAndComputation) {
