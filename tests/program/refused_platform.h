@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
@@ -20,9 +19,7 @@ inline Ended run_platform(const TemporaryFolder& folder, const std::string& xml)
 
 inline void expect_refused(const Case& one) {
   const TemporaryFolder folder;
-  folder.write("off.txt", "0 1\n0.5 0\n");
-  folder.write("slow.txt", "0 1e9\n1 -3\n");
-  ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);
+  write_profiles(folder);
   const auto began = std::chrono::steady_clock::now();
   const Ended ended = run_platform(folder, one.xml);
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));

@@ -65,12 +65,17 @@ struct Case {
   std::vector<std::string> mentions;
 };
 
+// The files that with_file() may name.
+inline void write_profiles(const TemporaryFolder& folder) {
+  folder.write("off.txt", "0 1\n0.5 0\n");
+  folder.write("slow.txt", "0 1e9\n1 -3\n");
+  EXPECT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);
+}
+
 // In one line.
 inline void expect_refused(const std::vector<Case>& cases) {
   const TemporaryFolder folder;
-  folder.write("off.txt", "0 1\n0.5 0\n");
-  folder.write("slow.txt", "0 1e9\n1 -3\n");
-  ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);
+  write_profiles(folder);
   for (const Case& one : cases) {
     SCOPED_TRACE(one.name);
     folder.write("p.xml", one.xml);
