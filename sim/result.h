@@ -60,6 +60,8 @@ struct Figures {
   std::int64_t runs = 1;
   std::vector<double> throughput_of_runs;
   std::optional<double> throughput_interval;
+  std::optional<double> prediction_low_samples_per_s;  // this and the next: sim/report/prediction.h
+  std::optional<double> prediction_high_samples_per_s;
   double halves_differ = 0;
   double window_from_s = 0;
   double window_to_s = 0;

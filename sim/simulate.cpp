@@ -8,6 +8,7 @@
 #include "sim/engine/fidelity.h"
 #include "sim/engine/simulation.h"
 #include "sim/platform/platform.h"
+#include "sim/report/prediction.h"
 #include "sim/report/report.h"
 #include "sim/report/result_json.h"
 #include "sim/report/runs.h"
@@ -127,6 +128,7 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
     figures.throughput_interval.reset();
   add_epoch(scenario, figures);
   add_utilisation(setup, figures);
+  add_prediction(scenario, figures);
   if (setup.memory) {
     figures.memory_bytes = setup.memory->bytes;
     figures.device_memory_bytes = setup.memory->has_bytes;

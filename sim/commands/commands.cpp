@@ -180,6 +180,8 @@ const std::vector<Command>& commands() {
              "An earlier output of validate --json is such a file", "--baseline before.json"},
             {"worse-by", "X", "how much further off than in --baseline counts as before [0.01]",
              "It is a fraction, as errors are", "--baseline before.json --worse-by 0.02"},
+            {"nominal", "", "simulate without fitted numbers: nominal.cfg replaces options of rows",
+             "Folders without nominal.cfg are left out, and named", "--nominal"},
             {"min-tau", "T", "exit with 1 if the ranking agrees less than this",
              "It is Kendall's tau, 1 if simulation ranks as measurement does", "--min-tau 0.7"}},
        .also = {"github", "junit", "md", "json", "html", "jobs", "limit-memory", "limit-seconds"},

@@ -13,6 +13,7 @@
 #include "sim/commands/results_json.h"
 #include "sim/gate/answer.h"
 #include "sim/gate/validation_gate.h"
+#include "sim/report/prediction.h"
 #include "sim/sweep/process.h"
 
 namespace syncline {
@@ -20,8 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder itself, if it is a validation folder, else all validation folders directly below it.
-std::vector<std::string> folders_in(const std::string& written) {
+// The folder itself, if it is a validation folder, else all validation folders directly below it;
+// of these, with `nominal`, those that can be simulated without fitted numbers.
+std::vector<std::string> folders_in(const std::string& written, bool nominal) {
   if (written.empty())
     throw std::invalid_argument("an empty name: allowed are folders");
   const std::string given = with_shipped(written);
@@ -32,8 +34,13 @@ std::vector<std::string> folders_in(const std::string& written) {
     return {path};
   std::vector<std::string> folders;
   for (const fs::path& entry : entries_of(given))
-    if (fs::exists(entry / "measured.csv", error))
-      folders.push_back((fs::path(path) / entry.filename()).string());
+    if (fs::exists(entry / "measured.csv", error)) {
+      const std::string folder = (fs::path(path) / entry.filename()).string();
+      if (nominal && !fs::exists(folder + "/nominal.cfg", error))
+        std::fprintf(stderr, "left out: %s has no nominal.cfg\n", printable(folder).c_str());
+      else
+        folders.push_back(folder);
+    }
   if (folders.empty())
     throw std::invalid_argument(brief_path(given) + ": no measured.csv here or one folder below");
   return folders;
@@ -91,8 +98,8 @@ nlohmann::ordered_json folder_json(const ValidationFolder& folder, bool is_whole
 std::vector<ValidationFolder> folders_of(const CommandLine& line) {
   std::vector<ValidationFolder> folders;
   for (const std::string& argument : line.arguments)
-    for (const std::string& path : folders_in(argument))
-      folders.push_back(read_validation_folder(path));
+    for (const std::string& path : folders_in(argument, line.has("nominal")))
+      folders.push_back(read_validation_folder(path, line.has("nominal")));
   return folders;
 }
 
@@ -125,11 +132,7 @@ std::vector<Result> simulate_cells(std::vector<ValidationFolder>& folders, const
         continue;
       const Figures& figures = cell.result->figures;
       row.simulated = figures.throughput_samples_per_s;
-      // With a sharded optimizer, a worker alone would take the whole step, which none of many
-      // workers does. Perfect scaling is then the workers' own speed without a network.
-      row.perfect = scenario.schedule->sharding == nullptr
-                        ? row.simulated / figures.scaling_efficiency
-                        : row.simulated * figures.iteration_mean_s / figures.compute_s;
+      row.perfect = row.simulated / share_of_perfect_scaling(scenario, figures);
       row.folder = name_of(folder);
       rows.push_back(std::move(row));
       results.push_back(std::move(*cell.result));
@@ -215,8 +218,8 @@ int validate_command(const std::vector<std::string>& arguments) {
   if (line.arguments.empty() || !line.options.empty())
     throw std::invalid_argument(
         "validate takes folders with platform.xml, scenario.cfg and measured.csv, --max-error, "
-        "--max-median, --min-tau, --baseline FILE, --worse-by, --junit FILE, --md FILE, --github, "
-        "--json, --jobs N and --html FILE");
+        "--max-median, --min-tau, --baseline FILE, --worse-by, --nominal, --junit FILE, --md FILE, "
+        "--github, --json, --jobs N and --html FILE");
   Places places;
   places.reserve(line.flag("baseline").value_or(""), "what this command reads");
   check_gate_files(line, places);

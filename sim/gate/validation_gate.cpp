@@ -187,7 +187,7 @@ void judge_baseline(const std::vector<ValidationFolder>& folders, const Validati
 
 }  // namespace
 
-ValidationFolder read_validation_folder(const std::string& path) {
+ValidationFolder read_validation_folder(const std::string& path, bool nominal) {
   ValidationFolder folder{.path = path, .rows = {}, .cells = {}};
   const Csv csv = read_csv(folder.csv());
   const std::size_t measured = csv.column("measured");
@@ -202,6 +202,7 @@ ValidationFolder read_validation_folder(const std::string& path) {
     shared.emplace("platform", Given{"platform.xml", path + "/scenario.cfg:1"});
   // Unless the folder says otherwise.
   shared.emplace("repeats", Given{"1", path + "/scenario.cfg:1"});
+  const GivenOptions instead = nominal ? parse_config_file(path + "/nominal.cfg") : GivenOptions{};
   for (const Csv::Row& row : csv.rows) {
     GivenOptions given = shared;
     ValidationRow result{.folder = path, .line = row.line};
@@ -213,6 +214,8 @@ ValidationFolder read_validation_folder(const std::string& path) {
       if ((is_option(column) && !row.fields[i].empty()) || column == "case")
         result.label += (result.label.empty() ? "" : " ") + row.fields[i];
     }
+    for (const auto& [option, value] : instead)
+      given[option] = value;
     for (auto& entry : given)  // a row is one scenario: resolve() refuses a list
       if (const auto values = values_of(entry.second); values.size() == 1)
         entry.second.value = values.front();

@@ -23,8 +23,9 @@ struct ValidationFolder {
 };
 
 // scenario.cfg has the options that all rows of measured.csv share; a row's columns are the others,
-// and an empty field is no option. Throws std::invalid_argument or std::runtime_error of one line.
-ValidationFolder read_validation_folder(const std::string& path);
+// and an empty field is no option. With `nominal`, options in nominal.cfg replace those of both, so
+// that nothing is fitted. Throws std::invalid_argument or std::runtime_error of one line.
+ValidationFolder read_validation_folder(const std::string& path, bool nominal = false);
 
 // The last part of a folder's path, as its name.
 std::string name_of(const ValidationFolder& folder);

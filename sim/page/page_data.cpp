@@ -13,6 +13,7 @@
 #include "sim/page/page_json.h"
 #include "sim/report/figures.h"
 #include "sim/report/learning.h"
+#include "sim/report/prediction.h"
 #include "sim/report/readable.h"
 #include "sim/report/runs.h"
 #include "sim/study/charts.h"
@@ -63,6 +64,8 @@ Json facts_of(const Result& result) {
              {{"name", "per iteration"}, {"value", seconds_shown(figures.iteration_mean_s)}},
              {{"name", "of which workers stand still"},
               {"value", percent(figures.standing_still_s() / figures.iteration_mean_s)}}};
+  if (const std::string interval = prediction_shown(figures); !interval.empty())
+    facts.push_back({{"name", "prediction interval"}, {"value", interval}});
   if (figures.recomputed > 0)
     facts.push_back(
         {{"name", "of which they compute again"}, {"value", percent(figures.recomputed)}});

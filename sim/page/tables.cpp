@@ -8,6 +8,7 @@
 #include "kernels/io/text.h"
 #include "sim/report/figures.h"
 #include "sim/report/learning.h"
+#include "sim/report/prediction.h"
 #include "sim/report/readable.h"
 #include "sim/report/report.h"
 #include "sim/report/result_json.h"
@@ -123,6 +124,9 @@ std::string full_report(const Result& result) {
                          (figures.throughput_interval
                               ? fmt::format(" +- {:.2g} %", 100 * *figures.throughput_interval)
                               : ""));
+  if (const std::string interval = prediction_shown(figures); !interval.empty())
+    line("prediction interval",
+         interval + ": 90 % of published measurements with such an efficiency");
   line("simulated as", how_simulated({result}));
   line("mean of", runs_line(figures));
   line("window",

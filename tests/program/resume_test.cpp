@@ -236,6 +236,8 @@ TEST_F(Resumed, SimulatesAgainWhatIsNotTheWholeResult) {
          figures["server_busy"].is_null() || figures["memory_bytes"].is_null() ||
          figures["device_memory_bytes"].is_null() || figures["tokens_per_s"].is_null() ||
          figures["mfu"].is_null() || figures["hfu"].is_null() ||
+         figures["prediction_low_samples_per_s"].is_null() ||
+         figures["prediction_high_samples_per_s"].is_null() ||
          figures["staleness_histogram"] == Json::object());
     Json result = whole;
     result["figures"] = figures;

@@ -1,5 +1,7 @@
 // A validation folder outside the project: its own platform and model, options as columns.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "kernels/io/text.h"
@@ -110,6 +112,48 @@ TEST(Validate, SummarisesEachFolderAndAllTogether) {
   EXPECT_EQ(lines[lines.size() - 2].rfind("second: rows 3 ", 0), 0U) << lines[lines.size() - 2];
   EXPECT_TRUE(std::regex_match(lines.back(), summary)) << lines.back();
   expect_mentions(lines.back(), {"rows 6 "});
+}
+
+// nominal.cfg replaces options of scenario.cfg and of rows: 50 instead of 25 samples/s, one worker.
+TEST(Validate, SimulatesWithoutFittedNumbersWhereNominalIsGiven) {
+  const TemporaryFolder folder;
+  write_folder(folder, "all/theirs",
+               {{"scenario.cfg", scenario_text + "throughput = 20\n"},
+                {"measured.csv",
+                 "workers,throughput,measured,role,source\n1,25,50,report,x\n1,,50,report,x\n"},
+                {"nominal.cfg", "throughput = 50  # the data sheet's\n"}});
+  write_folder(folder, "all/unknown");
+  const Ended fitted = run_program({"validate", "all/theirs"}, folder.path());
+  expect_mentions(last_line(fitted.out), {"rows 2 median 55.0% worst 60.0%"});
+  const Ended nominal = run_program({"validate", "--nominal", "all"}, folder.path());
+  EXPECT_EQ(nominal.code, 0) << nominal.err;
+  EXPECT_EQ(last_line(nominal.out), "rows 2 median 0.0% worst 0.0% tau 0.000");
+  EXPECT_EQ(nominal.err, "left out: all/unknown has no nominal.cfg\n");
+  const Ended unknown = run_program({"validate", "--nominal", "all/unknown"}, folder.path());
+  EXPECT_EQ(unknown.code, 2);
+  expect_mentions(unknown.err, {"all/unknown/nominal.cfg"});
+}
+
+// The table behind the prediction interval is what the program simulates today.
+TEST(Validate, SimulatesThePublishedNominalRows) {
+  const std::string table = text_of(SYNCLINE_SOURCE_DIR "/experiments/validation/nominal.csv");
+  for (const std::string name : {"bert-large-40gbe", "mstopk-25gbe", "powersgd-10gbe"}) {
+    const Ended ended = run_program(
+        {"validate", "--nominal", "--json", SYNCLINE_SOURCE_DIR "/experiments/validation/" + name});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    int rows = 0;
+    const auto document = nlohmann::json::parse(ended.out);
+    for (const auto& row : document["folders"][0]["rows"])
+      if (row["role"] == "report") {
+        ++rows;
+        const std::string line =
+            fmt::format("\n{},{},{:.6g},{:.6g},{:.6g}\n", name, row["row"].get<std::string>(),
+                        row["measured"].get<double>(), row["simulated"].get<double>(),
+                        row["perfect"].get<double>());
+        EXPECT_NE(table.find(line), std::string::npos) << line;
+      }
+    EXPECT_GE(rows, 5) << name;
+  }
 }
 
 TEST(Validate, NamesAFolderThatIsGivenWithASlash) {

@@ -150,6 +150,10 @@ TEST(Data, GeneratorsWriteTheFilesOfTheRepository) {
                          "/experiments/does-compression-pay/kernels.py --check")
                             .c_str()),
             0);
+  EXPECT_EQ(
+      std::system(
+          ("python3 " + root.string() + "/experiments/validation/prediction.py --check").c_str()),
+      0);
   for (const fs::directory_entry& folder : fs::directory_iterator(root / "experiments/validation"))
     if (const fs::path script = folder.path() / "platforms.py"; fs::exists(script)) {
       EXPECT_EQ(std::system(("python3 " + script.string() + " --check").c_str()), 0) << script;

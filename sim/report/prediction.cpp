@@ -1,0 +1,51 @@
+#include "sim/report/prediction.h"
+
+#include <algorithm>
+#include <array>
+
+#include "sim/report/readable.h"
+#include "sim/schedule.h"
+
+namespace syncline {
+namespace {
+
+constexpr std::array<MeasuredParts, 4> parts{{
+    // prediction.py writes from here
+    {0, 0.109, 0.546, 1.1, 112, 8},
+    {0.5, 0.182, 0.698, 1.02, 44, 8},
+    {0.8, 0.413, 0.903, 1.08, 141, 10},
+    {0.95, 0.676, 0.944, 1.02, 404, 13},
+    // to here
+}};
+
+}  // namespace
+
+std::span<const MeasuredParts> measured_parts() {
+  return parts;
+}
+
+double share_of_perfect_scaling(const Scenario& scenario, const Figures& figures) {
+  return scenario.schedule->sharding != nullptr || figures.recomputed > 0
+             ? figures.compute_s / figures.iteration_mean_s
+             : figures.scaling_efficiency;
+}
+
+void add_prediction(const Scenario& scenario, Figures& figures) {
+  if (figures.worker_count < 2)
+    return;
+  const double efficiency = share_of_perfect_scaling(scenario, figures);
+  const auto above = std::ranges::find_if(parts.rbegin(), parts.rend(), [&](const auto& row) {
+    return efficiency > row.efficiency_above;
+  });
+  const MeasuredParts& row = above == parts.rend() ? parts.front() : *above;
+  figures.prediction_low_samples_per_s = row.low * figures.throughput_samples_per_s;
+  figures.prediction_high_samples_per_s = row.high * figures.throughput_samples_per_s;
+}
+
+std::string prediction_shown(const Figures& figures) {
+  const std::optional<double>& low = figures.prediction_low_samples_per_s;
+  const std::optional<double>& high = figures.prediction_high_samples_per_s;
+  return low && high ? count_shown(*low) + " to " + count_shown(*high) + " samples/s" : "";
+}
+
+}  // namespace syncline
