@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "sim/report/readable.h"
 #include "sim/schedule.h"
@@ -34,10 +35,9 @@ void add_prediction(const Scenario& scenario, Figures& figures) {
   if (figures.worker_count < 2)
     return;
   const double efficiency = share_of_perfect_scaling(scenario, figures);
-  const auto above = std::ranges::find_if(parts.rbegin(), parts.rend(), [&](const auto& row) {
-    return efficiency > row.efficiency_above;
-  });
-  const MeasuredParts& row = above == parts.rend() ? parts.front() : *above;
+  // The last row that begins below; the first one has all that no other has.
+  const MeasuredParts& row = *std::prev(std::ranges::lower_bound(
+      parts.begin() + 1, parts.end(), efficiency, {}, &MeasuredParts::efficiency_above));
   figures.prediction_low_samples_per_s = row.low * figures.throughput_samples_per_s;
   figures.prediction_high_samples_per_s = row.high * figures.throughput_samples_per_s;
 }
