@@ -169,20 +169,21 @@ std::vector<Progress> progress_of(const Trace& trace) {
 
 Window window_after(const std::vector<Progress>& workers, int warmup) {
   Window window{.from_s = 0, .to_s = first_last_counted_s(workers)};
+  double begun_s = 0;  // by all
   double ended_s = std::numeric_limits<double>::infinity();
   const auto warm = static_cast<std::size_t>(warmup);
   for (const Progress& worker : workers) {
+    begun_s = std::max(begun_s, worker.start_s);
     if (worker.counted_s.size() < std::max<std::size_t>(warm, 1))
       window.warm = false;
     else
-      window.from_s =
-          std::max(window.from_s, warm > 0 ? worker.counted_s[warm - 1] : worker.start_s);
+      window.from_s = std::max(window.from_s, warm > 0 ? worker.counted_s[warm - 1] : begun_s);
     // A target may be met before a slow worker has counted at all.
     if (!worker.counted_s.empty())
       ended_s = std::min(ended_s, std::max(worker.counted_s.back(), worker.ended_s));
   }
   if (!window.warm || window.from_s >= window.to_s)
-    window = {.from_s = 0, .to_s = window.to_s, .warm = false};
+    window = {.from_s = begun_s < window.to_s ? begun_s : 0, .to_s = window.to_s, .warm = false};
   if (!window.warm || warm == 0)
     window.to_s = ended_s;
   return window;

@@ -29,9 +29,9 @@ struct Progress {
 std::vector<Progress> progress_of(const Trace& trace);
 
 // From the time when the last worker is warm to the last count of the worker that ends first. If
-// that is empty: from the start, and not `warm`. A window from the start of the run contains no
-// messages of earlier iterations, so it ends later, when the first worker has ended, and contains
-// all that its own iterations started.
+// that is empty: from the time when the last worker begins (or else from 0), and not `warm`. A
+// window from there contains no messages of iterations before it, so it ends later, when the first
+// worker has ended, and contains all that its own iterations started.
 Window window_after(const std::vector<Progress>& workers, int warmup);
 
 // The window without the time before throughput settled, by MSER (White 1997) over 40 batches; none

@@ -15,6 +15,8 @@ constexpr std::size_t most_iterations = 8;
 constexpr std::size_t fewest_of_fastest = 4;
 constexpr double near_enough = 0.02;  // as parts of the time
 constexpr double as_near = 0.001;
+constexpr double too_far = 0.05;
+constexpr std::size_t few_iterations = 24;  // of a window that can be shown whole
 constexpr double hardly_slower = 1e-6;
 
 // Seconds of all workers: computation, compression, exposed communication, waiting.
@@ -54,12 +56,12 @@ void add_each(const std::vector<Interval>& intervals, const std::vector<double>&
     while (at + 1 < bounds.size() && bounds[at + 1] <= one.start_s)
       ++at;
     for (std::size_t i = at; i + 1 < bounds.size() && bounds[i] < one.end_s; ++i)
-      sums[i][part] +=
-          sign * one.part *
-          std::max(0.0, std::min(one.end_s, bounds[i + 1]) - std::max(one.start_s, bounds[i]));
+      sums[i][part] += sign * std::max(0.0, std::min(one.end_s, bounds[i + 1]) -
+                                                std::max(one.start_s, bounds[i]));
   }
 }
 
+// Between each two bounds; what a worker does before or after the window is waiting.
 std::vector<Spent> spent_in_each(const std::vector<WorkerRows>& workers,
                                  const std::vector<double>& bounds) {
   std::vector<Spent> sums(bounds.size() - 1);
@@ -70,9 +72,10 @@ std::vector<Spent> spent_in_each(const std::vector<WorkerRows>& workers,
     add_each(still.compressing, bounds, sums, 1);
     add_each(still.busy, bounds, sums, 2);
     add_each(still.compressing, bounds, sums, 2, -1);
-    add_each(worker.blocked, bounds, sums, 3);
-    add_each(still.busy, bounds, sums, 3, -1);
   }
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    sums[i][3] = static_cast<double>(workers.size()) * (bounds[i + 1] - bounds[i]) - sums[i][0] -
+                 sums[i][1] - sums[i][2];
   return sums;
 }
 
@@ -89,7 +92,8 @@ double busy_s(const WorkerRows& worker) {
 }
 
 // The beginnings of the worker's iterations in the window, and the end of the last one. Of workers
-// that begin one after the other, none that began before the window: others did not work yet.
+// that are not in step, only whole ones: before the window others may not work yet, and after it no
+// more.
 std::vector<double> bounds_of(const WorkerRows& worker, const Trace& trace) {
   const Window& window = trace.window;
   std::vector<double> bounds;
@@ -98,7 +102,7 @@ std::vector<double> bounds_of(const WorkerRows& worker, const Trace& trace) {
     const double end_s = i + 1 < all.size() ? all[i + 1].start_s : all[i].end_s;
     const double middle_s = (all[i].start_s + end_s) / 2;
     if (middle_s < window.from_s || middle_s > window.to_s ||
-        (!trace.in_step && all[i].start_s < window.from_s))
+        (!trace.in_step && (all[i].start_s < window.from_s || end_s > window.to_s)))
       continue;
     if (bounds.empty())
       bounds.push_back(all[i].start_s);
@@ -146,11 +150,27 @@ std::vector<int> shown_of(const std::vector<WorkerRows>& workers, double from_s,
   return shown;
 }
 
+// As the parts of an iteration in the figures: the window may have time before the first and after
+// the last stretch that can be shown.
+Spent spent_in_window(const std::vector<WorkerRows>& workers) {
+  Spent sum{};
+  for (const WorkerRows& worker : workers) {
+    const SpentSeconds spent = spent_by(worker, false);
+    sum[0] += spent.compute_s;
+    sum[1] += spent.compress_s;
+    sum[2] += spent.exposed_s;
+    sum[3] += spent.waiting_s;
+  }
+  return sum;
+}
+
 // The beginning and the end of a typical stretch. Its number of iterations is one of `counts`,
-// which are in order.
-std::pair<double, double> stretch_of(const std::vector<Spent>& each,
+// which are in order. Where none is typical, it is the whole window if that is short.
+std::pair<double, double> stretch_of(const std::vector<WorkerRows>& workers, const Window& window,
                                      const std::vector<double>& bounds,
                                      const std::vector<std::size_t>& counts) {
+  const Spent of_window = spent_in_window(workers);
+  const std::vector<Spent> each = spent_in_each(workers, bounds);
   std::vector<Spent> until(each.size() + 1);  // sums of all before
   for (std::size_t i = 0; i < each.size(); ++i)
     for (std::size_t part = 0; part < each[i].size(); ++part)
@@ -163,7 +183,7 @@ std::pair<double, double> stretch_of(const std::vector<Spent>& each,
       Spent spent = until[i + count];
       for (std::size_t part = 0; part < spent.size(); ++part)
         spent[part] -= until[i][part];
-      far.push_back(farthest_share(spent, until.back()));
+      far.push_back(farthest_share(spent, of_window));
     }
     if (far.empty() || std::ranges::min(far) > least - as_near)
       continue;
@@ -180,6 +200,8 @@ std::pair<double, double> stretch_of(const std::vector<Spent>& each,
     if (least <= near_enough)
       break;
   }
+  if (least > too_far && each.size() <= few_iterations)
+    return {window.from_s, window.to_s};
   return best;
 }
 
@@ -209,7 +231,7 @@ Typical typical_of(const Trace& trace, const std::vector<WorkerRows>& workers,
   if (!(bounds.back() > bounds.front()))
     return {};
   const auto [from_s, to_s] = stretch_of(
-      spent_in_each(workers, bounds), bounds,
+      workers, trace.window, bounds,
       counts_of(far_apart ? fewest_of_fastest : 1, static_cast<std::size_t>(trace.round)));
   return {from_s, to_s, shown_of(workers, from_s, to_s, most_workers)};
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/plan.h"
 #include "sim/report/readable.h"
 
 namespace syncline {
@@ -15,17 +16,36 @@ namespace {
 constexpr double alike = 1e-6;     // of an iteration
 constexpr double far_apart = 1.5;  // times the iterations of another
 
-WorkerFigures figures_of_one(const WorkerRows& worker, const SpentSeconds& spent) {
-  if (worker.counted <= 0)  // the window had ended when the worker began
-    return {};
-  return {.name = {},
-          .iterations = worker.counted,
-          .iteration_mean_s = worker.window_s / worker.counted,
-          .compute_s = spent.compute_s / worker.counted,
-          .compress_s = spent.compress_s / worker.counted,
-          .exposed_communication_s = spent.exposed_s / worker.counted,
-          .waiting_s = spent.waiting_s / worker.counted};
-}
+// Means of the workers that share a row of the table; those of equal workers are exact.
+struct Group {
+  int workers = 0;
+  double counted = 0;  // iterations
+  double window_s = 0;
+  SpentSeconds spent;
+
+  void add(const WorkerRows& worker, const SpentSeconds& of_worker) {
+    ++workers;
+    const auto move = [this](double& mean, double value) { mean += (value - mean) / workers; };
+    move(counted, worker.counted);
+    move(window_s, worker.window_s);
+    move(spent.compute_s, of_worker.compute_s);
+    move(spent.compress_s, of_worker.compress_s);
+    move(spent.exposed_s, of_worker.exposed_s);
+    move(spent.waiting_s, of_worker.waiting_s);
+  }
+
+  WorkerFigures figures() const {
+    if (counted <= 0)  // the window had ended when they began
+      return {};
+    return {.name = {},
+            .iterations = counted,
+            .iteration_mean_s = window_s / counted,
+            .compute_s = spent.compute_s / counted,
+            .compress_s = spent.compress_s / counted,
+            .exposed_communication_s = spent.exposed_s / counted,
+            .waiting_s = spent.waiting_s / counted};
+  }
+};
 
 bool are_alike(const WorkerFigures& one, const WorkerFigures& other) {
   return std::ranges::all_of(
@@ -80,14 +100,18 @@ void keep_some(std::vector<WorkerFigures>& rows) {
 
 void add_workers(const Trace& trace, const std::vector<WorkerRows>& workers,
                  const std::vector<SpentSeconds>& spent, Figures& figures) {
-  std::size_t first = 0;  // first worker of the last row
+  Group group;  // of the last row
   for (std::size_t w = 0; w < workers.size(); ++w) {
-    WorkerFigures own = figures_of_one(workers[w], spent[w]);
-    own.name = trace.rank_names[w];
-    if (figures.workers.empty() || !are_alike(figures.workers.back(), own)) {
-      first = w;
-      figures.workers.push_back(std::move(own));
+    Group own;
+    own.add(workers[w], spent[w]);
+    if (figures.workers.empty() || !are_alike(figures.workers.back(), own.figures())) {
+      group = own;
+      figures.workers.push_back(group.figures());
+      figures.workers.back().name = trace.rank_names[w];
     } else {
+      group.add(workers[w], spent[w]);
+      figures.workers.back() = group.figures();
+      const std::size_t first = w + 1 - index(group.workers);
       figures.workers.back().name = fmt::format("{} to {}", trace.rank_names[first], w);
     }
   }

@@ -200,7 +200,8 @@ void expect_same_in_bars_and_table(const DrawnCell& cell) {
 }
 
 // What a worker does in its measured iterations, each by the share that lies in the window.
-// Iterations end at steps, or where gradients are applied; without warm-up, when all have ended.
+// Iterations end at steps, or where gradients are applied; in a window from the start, when all
+// have ended, and what comes before a worker's first iteration belongs to the window, too.
 Spent measured_of(const Trace& trace, int worker, const Moments& moments, double warmup) {
   std::vector<double> ends_s{0};
   double from_s = 0;
@@ -211,9 +212,10 @@ Spent measured_of(const Trace& trace, int worker, const Moments& moments, double
   if (trace.in_step)
     return moments.between(from_s, ends_s.back());
   const Progress progress = progress_of(trace).at(static_cast<std::size_t>(worker));
-  ends_s.front() = progress.start_s;
+  ends_s.front() = std::min(progress.start_s, trace.window.from_s);
+  ends_s.push_back(progress.start_s);
   ends_s.insert(ends_s.end(), progress.counted_s.begin(), progress.counted_s.end());
-  if (warmup == 0)
+  if (warmup == 0 || !trace.window.warm)
     ends_s.push_back(std::max(ends_s.back(), trace.window.to_s));
   Spent sum;
   const auto add = [&sum](const Spent& more, double part) {

@@ -47,6 +47,17 @@ TEST(WindowAfter, IsFromTheStartWhereWarmUpWasNotEnded) {
   }
 }
 
+// Once, where workers begin one after the other and none is warm, the time before they began was
+// waiting.
+TEST(WindowAfter, WithoutWarmUpBeginsWithTheLastWorker) {
+  Progress later = regular(1, 3);
+  later.start_s = 0.5;
+  for (const int warmup : {0, 5})
+    EXPECT_EQ(window_after({regular(1, 3), later}, warmup).from_s, 0.5) << warmup;
+  later.start_s = 4;
+  EXPECT_EQ(window_after({regular(1, 3), later}, 5).from_s, 0) << "the other has ended";
+}
+
 // What iterations start may end after them: a window from the start of the run includes it; one
 // after warm-up includes the same amount from the iterations before instead.
 TEST(WindowAfter, FromTheStartHasWhatEndsAfterTheLastIteration) {
