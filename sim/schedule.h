@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,13 @@ struct Misfit {
   std::string why;
 };
 
+// Another worker, and the mean number of copies of its parameters that a worker sends it in an
+// iteration of all workers.
+struct Neighbour {
+  int worker = 0;
+  double copies = 0;
+};
+
 struct Schedule {
   static constexpr const char* kind = "schedule";
   std::string name;
@@ -53,9 +61,11 @@ struct Schedule {
   std::vector<OwnOption> options = {};
   bool sparsifiers_only = false;  // accepts only sparsifiers as compressors
   // With servers: workers step alone, each with parameters of its own, and exchange parameters with
-  // the servers instead of gradients. An iteration then counts at its step.
+  // the servers instead of gradients. An iteration then counts at its step. With neighbours it is
+  // always so.
   bool own_parameters = false;
-  std::string exchange = "ring";  // the default; `allgather` where messages cannot be added
+  // The default; `allgather` where messages cannot be added. With neighbours: `neighbours`.
+  std::string exchange = "ring";
   // The schedule's defaults for other options, as in its paper.
   std::map<std::string, std::string> defaults = {};
   bool any_exchange = true;  // false: it can use only its default
@@ -66,7 +76,7 @@ struct Schedule {
   Waiting (*waiting)(const Settings&) = nullptr;
   // Iterations after which workers' actions repeat; a run has a multiple of these. With servers: of
   // these iterations the first one exchanges. Null: one.
-  int (*round)(const Settings&) = nullptr;
+  int (*round)(const Settings&, int workers) = nullptr;
   // In a round that ends with an average over all, the group whose workers average their gradients
   // in each iteration. None, or null: every worker steps alone.
   std::optional<Among> (*replica)(const Settings&) = nullptr;
@@ -91,13 +101,32 @@ struct Schedule {
   double (*most_lead)(const Settings&) = nullptr;
   // The densities of the first epochs, and how long these are. Null: no warm-up.
   WarmUp (*warm_up)(const Settings&) = nullptr;
+  // For workers that send each other their parameters: to whom this one sends, answers included.
+  // Null: workers average with all, or have servers.
+  std::vector<Neighbour> (*neighbours)(const Settings&, int worker, int workers) = nullptr;
+  bool draws_neighbours = false;  // whom a worker sends to is drawn at random (Worker::drawn)
   void (*worker)(Worker&) = nullptr;
+  // Answers copies of parameters while the worker computes. Null: nothing does.
+  void (*answer)(Worker&) = nullptr;
   void (*server)(Server&) = nullptr;          // run by every shard
   void (*aggregator)(Aggregator&) = nullptr;  // run once per node
 
   bool servers_step() const { return server != nullptr && !own_parameters; }
+  bool has_own_parameters() const { return own_parameters || neighbours != nullptr; }
 
-  int round_of(const Settings& settings) const { return round == nullptr ? 1 : round(settings); }
+  // Throws std::logic_error if this worker cannot exchange parameters with the other one.
+  void require_neighbours(int worker, int other, int workers) const {
+    if (neighbours == nullptr)
+      throw std::logic_error("schedule " + name + " does not declare that it has neighbours");
+    if (other < 0 || other >= workers || other == worker)
+      throw std::logic_error("schedule " + name + ": worker " + std::to_string(worker) +
+                             " has worker " + std::to_string(other) + " of " +
+                             std::to_string(workers) + " as a neighbour");
+  }
+
+  int round_of(const Settings& settings, int workers) const {
+    return round == nullptr ? 1 : round(settings, workers);
+  }
 
   Waiting waits(const Settings& settings) const {
     if (waiting != nullptr)
@@ -105,12 +134,13 @@ struct Schedule {
     return server == nullptr ? Waiting::for_all : Waiting::for_some;
   }
 
-  // To whom workers send gradients.
-  enum class Partners { each_other, servers, aggregators };
+  // To whom workers send gradients, or to neighbours parameters.
+  enum class Partners { each_other, servers, aggregators, neighbours };
   Partners partners() const {
-    return aggregator != nullptr ? Partners::aggregators
-           : server != nullptr   ? Partners::servers
-                                 : Partners::each_other;
+    return aggregator != nullptr   ? Partners::aggregators
+           : server != nullptr     ? Partners::servers
+           : neighbours != nullptr ? Partners::neighbours
+                                   : Partners::each_other;
   }
 };
 

@@ -35,7 +35,9 @@ struct Row {
   std::int64_t version = -1;
   // Of an `apply`: version of the parameters that the gradient used.
   std::int64_t read_version = -1;
-  std::int32_t worker = -1;  // of an `apply`: whose gradient of `iteration` it is
+  // Of an `apply`: whose gradient of `iteration` it is. Of a `mix`, and of a copy that neighbours
+  // send each other: the other worker.
+  std::int32_t worker = -1;
 };
 
 // A time within a row of this rank's communication stream in which nothing moves that the rank

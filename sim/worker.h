@@ -39,7 +39,7 @@ class Worker {
   virtual void step() = 0;
   // Steps with the worker's own gradient alone, or with the average of its group, the schedule's
   // `replica`. Its copy of the parameters then differs from the others', until they average the
-  // changes of their parameters, or always (Schedule::own_parameters).
+  // changes of their parameters, or always (Schedule::has_own_parameters).
   virtual void step_alone() = 0;
   // After steps alone and an average: adds `rate` times the average change to the parameters that
   // all workers had, with Nesterov's momentum. Rate 1 and momentum 0 give the average of the
@@ -82,10 +82,10 @@ class Worker {
   // or before are missing.
   virtual void refresh_cache(double staleness) = 0;
 
-  // This and the next verb are for schedules whose workers have parameters of their own
-  // (Schedule::own_parameters). Queues asking every shard for this bucket's parameters, in a
-  // message of a few bytes, and returns; the question carries this iteration's number. pull() waits
-  // for the answers.
+  // This and the next verb are for schedules whose workers have parameters of their own, and
+  // servers (Schedule::own_parameters). Queues asking every shard for this bucket's parameters, in
+  // a message of a few bytes, and returns; the question carries this iteration's number. pull()
+  // waits for the answers.
   virtual void ask(const Bucket& bucket) = 0;
   // Queues sending every shard its part of `rate` times the difference between this worker's
   // parameters of the bucket and those that pull() has brought, and returns. The worker's next step
@@ -100,6 +100,24 @@ class Worker {
   virtual void wait_until_applied(double newest) = 0;
   // Copies the newest parameters at the node.
   virtual void take_parameters() = 0;
+
+  // The following are for schedules whose workers send each other parameters
+  // (Schedule::neighbours). Each worker has parameters of its own, and steps alone.
+  //
+  virtual int rank() const = 0;  // this worker's number, from 0
+  // A number from 0 to below - 1, drawn at random for this worker and iteration.
+  virtual int drawn(int below) const = 0;
+  // Sends another worker a copy of the parameters that this worker has now, and returns. With
+  // `overlap = off` the copy leaves when the worker receives, mixes or steps.
+  virtual void send_parameters(int to) = 0;
+  // Waits for the next copy from this worker. Copies wait until they are received.
+  virtual void receive_parameters(int from) = 0;
+  // Only in Schedule::answer: waits for the next copy from anyone, receives it and returns its
+  // sender. None: all workers have ended.
+  virtual std::optional<int> receive_from_any() = 0;
+  // Replaces the parameters by a weighted mean: each copy received since the last mix has the
+  // weight `each`, the worker's own parameters have the rest. Takes no time.
+  virtual void mix(double each) = 0;
 };
 
 }  // namespace syncline

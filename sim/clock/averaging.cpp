@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "sim/clock/neighbours.h"
 #include "sim/schedule.h"
 
 namespace syncline {
@@ -28,7 +29,11 @@ double averaging_s(const Setup& setup, const Averaging& known) {
 }  // namespace
 
 std::optional<Averaging> averaging(const Setup& setup, Routes& routes) {
-  if (setup.traffic.partners != Schedule::Partners::each_other || setup.profiles.shown_s > 0)
+  if (setup.profiles.shown_s > 0)
+    return std::nullopt;
+  if (setup.traffic.partners == Schedule::Partners::neighbours)
+    return averaging_with_neighbours(setup);
+  if (setup.traffic.partners != Schedule::Partners::each_other)
     return std::nullopt;
   const Round round = recorded_round(setup);
   CollectiveTimes times = collective_times(setup, routes);

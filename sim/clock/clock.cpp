@@ -113,6 +113,11 @@ class Evaluation {
                  {.then = StreamJob::Then::scattered, .bucket = act.bucket});
         if (!overlap_)
           streams_.wait_until([&] { return counts_.over_all == 0; });
+        return;
+      case Call::send_parameters:
+      case Call::receive_parameters:
+      case Call::mix:
+        throw std::logic_error("workers with neighbours do not go together");
     }
   }
 

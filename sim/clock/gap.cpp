@@ -56,8 +56,8 @@ Round repeated_round(const Setup& setup) {
   if (setup.traffic.partners != Schedule::Partners::each_other)
     throw std::runtime_error(
         schedule +
-        ": arithmetic does not tell how long workers wait for servers; allowed "
-        "with --measured are schedules without servers, such as bsp");
+        ": --measured does not tell how long workers wait for servers or neighbours; allowed with "
+        "it are schedules in which all workers average, such as bsp");
   if (setup.profiles.shown_s > 0)
     throw std::runtime_error("platform " + setup.scenario.platform +
                              ": profiles change it during a run; allowed with --measured are "

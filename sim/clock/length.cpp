@@ -35,9 +35,16 @@ int first_check_apart(const Setup& setup) {
 }
 
 // Approximate seconds of an iteration for each worker of a schedule with servers, if there were no
-// other worker.
+// other worker; with neighbours, of computation.
 std::vector<double> alone_s(const Setup& setup) {
   const Scenario& scenario = setup.scenario;
+  const Topology& topology = setup.traffic.cluster.topology;
+  std::vector<double> seconds;
+  if (setup.traffic.partners == Schedule::Partners::neighbours) {
+    for (int worker = 0; worker < topology.workers(); ++worker)
+      seconds.push_back(setup.compute.solo_s(worker));
+    return seconds;
+  }
   double pushed = 0;
   double pulled = 0;
   for (const Bucket& bucket : setup.buckets) {
@@ -46,12 +53,10 @@ std::vector<double> alone_s(const Setup& setup) {
     pulled += static_cast<double>(setup.traffic.pulled_bytes(payload));
   }
   const double bytes = std::max(pushed, pulled);
-  const Topology& topology = setup.traffic.cluster.topology;
   const double of_a_server = bytes / topology.servers;
   const auto ahead = scenario.schedule->gradients_ahead;
   const bool waits = ahead == nullptr || ahead(scenario.schedule_settings) == 0;  // for answers
   Routes routes = setup.traffic.cluster.routes();
-  std::vector<double> seconds;
   for (int worker = 0; worker < topology.workers(); ++worker) {
     double latency_s = 0;
     double transfer_s = 0;
@@ -111,9 +116,11 @@ std::pair<int, int> Length::iterations(const Setup& setup) {
 }
 
 double Length::start_s(int rank) {
-  if (in_step())
-    return 0;
   const Scenario& scenario = setup_.scenario;
+  // Workers that wait for neighbours soon go together anyway.
+  if (in_step() || (setup_.traffic.partners == Schedule::Partners::neighbours &&
+                    waiting_ == Schedule::Waiting::for_some))
+    return 0;
   const auto most_lead = scenario.schedule->most_lead;
   const double lead = most_lead == nullptr ? 0 : most_lead(scenario.schedule_settings);
   if (setup_.has_chance() && lead > 0) {
@@ -203,7 +210,7 @@ double Length::counted(int rank, int iteration, bool applied, double now_s) {
 
 void Length::stepped(int rank, int iteration, double now_s) {
   if (!in_step()) {
-    if (setup_.scenario.schedule->own_parameters)
+    if (setup_.scenario.schedule->has_own_parameters())
       workers_[index(rank)].count(now_s, 1);
     return;
   }

@@ -146,13 +146,20 @@ std::vector<LinkLoad> link_loads(const Setup& setup, Routes& routes) {
   return loads;
 }
 
+bool all_go_together(const Setup& setup) {
+  const Schedule& schedule = *setup.scenario.schedule;
+  return setup.traffic.partners == Schedule::Partners::each_other ||
+         (setup.traffic.partners == Schedule::Partners::neighbours &&
+          schedule.waits(setup.scenario.schedule_settings) != Schedule::Waiting::for_nobody);
+}
+
 LowerBounds lower_bounds(const Setup& setup, Routes& routes, const std::vector<LinkLoad>& loads) {
   const ComputeTimes& compute = setup.compute;
   const double most_speed = setup.profiles.most_speed;
   LowerBounds bounds;
   if (setup.scenario.server_software.overhead_s > 0)
     bounds.server_s = server_s(setup, routes);
-  if (setup.traffic.partners == Schedule::Partners::each_other) {
+  if (all_go_together(setup)) {
     bounds.compute_s = (compute.longest_solo_s() + compute.launch_s) / most_speed;
     bounds.link_s = loads.empty() ? 0 : loads.front().seconds;
     return bounds;
@@ -162,7 +169,9 @@ LowerBounds lower_bounds(const Setup& setup, Routes& routes, const std::vector<L
   for (int worker = 0; worker < workers; ++worker)
     rate += 1 / compute.solo_s(worker);
   bounds.compute_s = workers / rate / most_speed;
-  bounds.link_s = unequal_link_s(setup, routes);
+  // Among neighbours, those that only answer may do all iterations.
+  if (setup.traffic.partners != Schedule::Partners::neighbours)
+    bounds.link_s = unequal_link_s(setup, routes);
   return bounds;
 }
 

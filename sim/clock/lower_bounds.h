@@ -36,6 +36,9 @@ struct LowerBounds {
   double all_s() const { return std::max({compute_s, link_s, server_s}); }
 };
 
+// True if the bounds are those of workers that all wait for all others, perhaps through neighbours.
+bool all_go_together(const Setup& setup);
+
 LowerBounds lower_bounds(const Setup& setup, Routes& routes, const std::vector<LinkLoad>& loads);
 
 }  // namespace syncline

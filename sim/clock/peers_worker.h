@@ -2,6 +2,7 @@
 // that such a schedule may not call.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -27,6 +28,12 @@ class PeersWorker : public Worker {
   void hand_over() override { refuse_servers(); }
   void wait_until_applied(double) override { refuse_servers(); }
   void take_parameters() override { refuse_servers(); }
+  int rank() const override { refuse_copies(); }
+  int drawn(int) const override { refuse_copies(); }
+  void send_parameters(int) override { refuse_copies(); }
+  void receive_parameters(int) override { refuse_copies(); }
+  std::optional<int> receive_from_any() override { refuse_copies(); }
+  void mix(double) override { refuse_copies(); }
 
  protected:
   explicit PeersWorker(const Setup& setup) : setup_(setup) {}
@@ -44,12 +51,19 @@ class PeersWorker : public Worker {
     if (!setup_.shards)
       refuse("moves shards that it does not declare");
   }
+  void require_averages() const {
+    if (setup_.traffic.partners == Schedule::Partners::neighbours)
+      refuse("averages with all, but declares neighbours");
+  }
 
   const Setup& setup_;
 
  private:
   [[noreturn]] void refuse(const char* what) const {
     throw std::logic_error("schedule " + setup_.scenario.schedule->name + " " + what);
+  }
+  [[noreturn]] void refuse_copies() const {
+    refuse("exchanges parameters with neighbours in a way that it does not declare");
   }
   [[noreturn]] void refuse_servers() const { refuse("has servers, which decide what it does"); }
 };

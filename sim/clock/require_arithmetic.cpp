@@ -13,7 +13,7 @@ void refuse_analytic(const std::string& why) {
 
 void require_arithmetic(const Setup& setup) {
   const Schedule& schedule = *setup.scenario.schedule;
-  if (setup.traffic.partners != Schedule::Partners::each_other)
+  if (schedule.server != nullptr)
     refuse_analytic("schedule " + schedule.name +
                     " has servers, whose queues decide what its workers do");
   if (setup.lesson != nullptr)

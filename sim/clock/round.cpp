@@ -19,8 +19,8 @@ class Recorder final : public PeersWorker {
  public:
   // Records 3 rounds. If a round is one iteration, records 66: two periods of calls that change
   // with a period of up to 32 iterations. If rounds differ, all but the first are kept.
-  explicit Recorder(const Setup& setup)
-      : PeersWorker(setup), rounds_(setup.traffic.round == 1 ? 66 : 3) {}
+  Recorder(const Setup& setup, int rank)
+      : PeersWorker(setup), rank_(rank), rounds_(setup.traffic.round == 1 ? 66 : 3) {}
 
   // Call this after the worker has ended.
   Round round() const {
@@ -51,6 +51,7 @@ class Recorder final : public PeersWorker {
   void step_alone() override { step(); }
   void step_together(double, double, std::optional<double>) override { step(); }
   void start_average(const Bucket& bucket, Among group) override {
+    require_averages();
     require_whole_gradients();
     require_group(group);
     note({.call = Call::start_average, .group = group, .bucket = bucket.index});
@@ -69,6 +70,19 @@ class Recorder final : public PeersWorker {
   void start_reduce_scatter(const Bucket& unit) override {
     require_shards();
     note({.call = Call::start_reduce_scatter, .bucket = unit.index});
+  }
+  int rank() const override { return rank_; }
+  void send_parameters(int to) override {
+    setup_.scenario.schedule->require_neighbours(rank_, to, workers());
+    note({.call = Call::send_parameters, .other = to});
+  }
+  void receive_parameters(int from) override {
+    setup_.scenario.schedule->require_neighbours(rank_, from, workers());
+    note({.call = Call::receive_parameters, .other = from});
+  }
+  void mix(double) override {
+    if (setup_.scenario.schedule->neighbours != nullptr)
+      note({.call = Call::mix});
   }
 
  private:
@@ -96,6 +110,7 @@ class Recorder final : public PeersWorker {
     acts_.clear();
   }
 
+  int rank_;
   std::vector<std::vector<AlikeIterations>> rounds_;
   std::vector<Act> acts_;   // of this iteration
   std::int64_t begun_ = 0;  // iterations
@@ -140,8 +155,8 @@ std::vector<int> Round::calls(Call call, Among group, std::size_t buckets) const
   return calls;
 }
 
-Round recorded_round(const Setup& setup) {
-  Recorder recorder(setup);
+Round recorded_round(const Setup& setup, int rank) {
+  Recorder recorder(setup, rank);
   setup.scenario.schedule->worker(recorder);
   return recorder.round();
 }

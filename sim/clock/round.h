@@ -1,6 +1,7 @@
 // The verbs that a worker calls in a round, in order, recorded from its schedule's own function. In
 // a schedule whose workers wait for all others, these calls do not depend on time, so they are
-// recorded once, and clock.h computes how long they take.
+// recorded once, and clock.h computes how long they take. With neighbours they differ by worker,
+// and neighbours.h computes how long they take.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +23,16 @@ enum class Call : std::uint8_t {
   start_gather,
   finish_gather,
   start_reduce_scatter,
+  send_parameters,
+  receive_parameters,
+  mix,
 };
 
 struct Act {
   Call call = Call::forward;
   Among group = Among::all;
   int bucket = -1;
+  int other = -1;  // the worker to which parameters are sent, or from which they are received
 
   bool operator==(const Act&) const = default;
 };
@@ -52,10 +57,11 @@ struct Round {
   std::vector<int> calls(Call call, Among group, std::size_t buckets) const;
 };
 
-// Throws std::runtime_error if a round has more than most_acts, and std::logic_error if the
-// schedule's workers do not average with each other.
+// The calls of this worker; where all average with each other, those of every worker. Throws
+// std::runtime_error if a round has more than most_acts, and std::logic_error if the schedule's
+// workers neither average with each other nor send neighbours parameters.
 constexpr std::int64_t most_acts = 16'000'000;
-Round recorded_round(const Setup& setup);
+Round recorded_round(const Setup& setup, int rank = 0);
 
 // Buckets, and how often each is sent in `traffic.round` iterations.
 struct Moved {

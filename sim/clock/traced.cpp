@@ -1,6 +1,7 @@
 #include "sim/clock/traced.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,28 +18,41 @@ namespace {
 struct MeasuredParts {
   std::vector<double> sent;
   std::vector<double> received;
+  // By sender and receiver, of the copies that neighbours send each other.
+  std::map<std::pair<int, int>, double> copies;
+};
+
+// The fraction of the bytes of some rows that belongs to the window.
+struct MeasuredBytes {
+  double all = 0;
+  double inside = 0;
+
+  void add(std::uint64_t bytes, double part) {
+    all += static_cast<double>(bytes);
+    inside += static_cast<double>(bytes) * part;
+  }
+  double part() const { return all > 0 ? inside / all : 0; }
 };
 
 MeasuredParts measured_parts(const Trace& trace, const MeasuredWindow& measured) {
-  std::vector<double> sent(trace.rank_names.size());
-  std::vector<double> received(sent.size());
-  MeasuredParts inside{.sent = sent, .received = sent};
-  const auto add = [&](std::uint64_t bytes, int rank, double part, std::vector<double>& all,
-                       std::vector<double>& measured_of_them) {
-    all[index(rank)] += static_cast<double>(bytes);
-    measured_of_them[index(rank)] += static_cast<double>(bytes) * part;
-  };
+  std::vector<MeasuredBytes> sent(trace.rank_names.size()), received(trace.rank_names.size());
+  std::map<std::pair<int, int>, MeasuredBytes> copies;
   for (const Row& row : trace.rows)
     if (row.bytes_sent + row.bytes_received > 0) {
       const double part = measured.part(row);
-      add(row.bytes_sent, row.rank, part, sent, inside.sent);
-      add(row.bytes_received, row.rank, part, received, inside.received);
+      sent[index(row.rank)].add(row.bytes_sent, part);
+      received[index(row.rank)].add(row.bytes_received, part);
+      if (row.verb == Verb::parameters && row.worker >= 0)
+        copies[{row.rank, row.worker}].add(row.bytes_sent, part);
     }
+  MeasuredParts parts;
   for (std::size_t rank = 0; rank < sent.size(); ++rank) {
-    inside.sent[rank] = sent[rank] > 0 ? inside.sent[rank] / sent[rank] : 0;
-    inside.received[rank] = received[rank] > 0 ? inside.received[rank] / received[rank] : 0;
+    parts.sent.push_back(sent[rank].part());
+    parts.received.push_back(received[rank].part());
   }
-  return inside;
+  for (const auto& [pair, bytes] : copies)
+    parts.copies.emplace(pair, bytes.part());
+  return parts;
 }
 
 // The node of each rank. A host that belongs to no node counts as its own node.
@@ -55,7 +69,8 @@ std::vector<int> nodes_of_ranks(const Cluster& cluster) {
 }
 
 // Assumes that a worker, or a node, sends to the others in the same proportions in the window as in
-// the whole run, and receives likewise. A server does not: it answers the workers that push.
+// the whole run, and receives likewise. A server does not: it answers the workers that push. Nor do
+// neighbours: one copy takes longer than another.
 void add_what_was_sent(const Setup& setup, Routes& routes, const SentBetween& for_each_pair,
                        const MeasuredParts& measured, Trace& trace) {
   const std::vector<int> nodes = nodes_of_ranks(setup.traffic.cluster);
@@ -70,7 +85,10 @@ void add_what_was_sent(const Setup& setup, Routes& routes, const SentBetween& fo
     const Route route = routes.between(from, to);
     const bool server_sends =
         from >= trace.workers && (!aggregates || from < trace.workers + trace.servers);
-    const double part = server_sends ? measured.received[index(to)] : measured.sent[index(from)];
+    const auto copies = measured.copies.find({from, to});
+    const double part = copies != measured.copies.end() ? copies->second
+                        : server_sends                  ? measured.received[index(to)]
+                                                        : measured.sent[index(from)];
     for (std::size_t i = trace.links.size(); i < routes.links().size(); ++i)
       trace.links.push_back({.name = routes.links()[i].name,
                              .bandwidth = routes.links()[i].bandwidth,
@@ -93,7 +111,7 @@ Trace begun_trace(const Setup& setup) {
   const Cluster& cluster = setup.traffic.cluster;
   Trace trace{.in_step = setup.scenario.schedule->waits(setup.scenario.schedule_settings) ==
                          Schedule::Waiting::for_all,
-              .own_parameters = setup.scenario.schedule->own_parameters,
+              .own_parameters = setup.scenario.schedule->has_own_parameters(),
               .round = setup.traffic.round,
               .rank_names = cluster.rank_names,
               .workers = cluster.topology.workers(),

@@ -175,8 +175,10 @@ std::string explain_links(const Setup& setup, Routes& routes, const std::vector<
 
 // The line "bucket after bucket" or "unit after unit".
 std::string explain_iteration(const Setup& setup, const Averaging& averaging) {
-  const std::string what =
-      setup.shards ? "  unit after unit              " : "  bucket after bucket          ";
+  const std::string what = setup.shards ? "  unit after unit              "
+                           : setup.traffic.partners == Schedule::Partners::neighbours
+                               ? "  copies beside computation    "
+                               : "  bucket after bucket          ";
   if (!averaging.iteration_s)
     return what +
            "not known: workers do not do the same in every round (a schedule's `round` is the "
@@ -208,7 +210,14 @@ std::string explain_shards(const Setup& setup, const Averaging& averaging) {
 std::string explain_averaging(const Setup& setup, Routes& routes) {
   const std::optional<Averaging> known = averaging(setup, routes);
   if (!known)
-    return "  exchange of all buckets      not known: the platform's profiles change its time\n";
+    return setup.traffic.partners == Schedule::Partners::neighbours
+               ? "  copies of parameters         not known: whom workers ask is drawn, profiles "
+                 "change their time, or they are too many to follow\n"
+               : "  exchange of all buckets      not known: the platform's profiles change its "
+                 "time\n";
+  if (setup.traffic.partners == Schedule::Partners::neighbours)
+    return explain_exchange("copies of parameters alone", known->exchange) +
+           explain_iteration(setup, *known);
   if (setup.shards)
     return explain_shards(setup, *known) + explain_iteration(setup, *known);
   const ExchangeTime& sum = known->exchange;
@@ -228,7 +237,7 @@ std::string explain_averaging(const Setup& setup, Routes& routes) {
 std::string explain_bounds(const Setup& setup, Routes& routes) {
   const std::vector<LinkLoad> loads = link_loads(setup, routes);
   const LowerBounds bounds = lower_bounds(setup, routes, loads);
-  const bool together = setup.traffic.partners == Schedule::Partners::each_other;
+  const bool together = all_go_together(setup);
   std::string text = explain_links(setup, routes, loads);
   text += "\nbounds, seconds per iteration\n";
   text += fmt::format("  computation, {}  {:.6f}\n", together ? "slowest worker" : "of the mean   ",
@@ -242,7 +251,11 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
         "  cores of the fullest server  {:.6f}, full with {:.3g} such workers\n", bounds.server_s,
         setup.traffic.cluster.topology.workers() * bounds.compute_s / bounds.server_s);
   text += fmt::format(
-      "  no run is faster than        {:.6f}{}\n", bounds.all_s(),
+      "  {}{:.6f}{}\n",
+      // Until a slow worker has delayed those far away, they are faster.
+      setup.traffic.partners == Schedule::Partners::neighbours ? "no long run is faster than   "
+                                                               : "no run is faster than        ",
+      bounds.all_s(),
       setup.scenario.jitter > 0 ? ", in the mean: jitter has short iterations, too" : "");
   return together ? text + explain_averaging(setup, routes) : text;
 }

@@ -49,7 +49,10 @@ std::string held_up_average(const WorkerState& worker) {
 
 std::string waits(const WorkerState& worker) {
   const std::vector<std::string> servers = silent_servers(worker);
-  const std::string awaited = servers.empty() ? held_up_average(worker) : listed(servers);
+  const std::string awaited = worker.waits_for >= 0
+                                  ? worker.run.trace.rank_names[index(worker.waits_for)]
+                              : servers.empty() ? held_up_average(worker)
+                                                : listed(servers);
   return fmt::format("{} in iteration {} waits in {}{}",
                      worker.run.trace.rank_names[index(worker.rank)], worker.iteration,
                      worker.waits_in, awaited.empty() ? "" : " for " + awaited);

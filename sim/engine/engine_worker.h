@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "sim/engine/worker_state.h"
 #include "sim/worker.h"
@@ -11,7 +12,9 @@ namespace syncline {
 
 class EngineWorker final : public Worker {
  public:
-  explicit EngineWorker(WorkerState& state) : state_(state) {}
+  // `answers`: for the actor that runs Schedule::answer.
+  explicit EngineWorker(WorkerState& state, bool answers = false)
+      : state_(state), answers_(answers) {}
 
   const Settings& settings() const override;
   int workers() const override;
@@ -37,9 +40,17 @@ class EngineWorker final : public Worker {
   void hand_over() override;
   void wait_until_applied(double newest) override;
   void take_parameters() override;
+  int rank() const override;
+  int drawn(int below) const override;
+  void send_parameters(int to) override;
+  void receive_parameters(int from) override;
+  std::optional<int> receive_from_any() override;
+  void mix(double each) override;
 
  private:
   WorkerState& state_;
+  bool answers_;
+  std::vector<CopyOfParameters> received_ = {};  // since the last mix
 };
 
 }  // namespace syncline

@@ -282,6 +282,21 @@ void add_pushes(const Setup& setup, double servers, double places, Load& load) {
       ends * load.in_flight * busy * busy * (1 + servers / tied_servers) * seconds_per_flow_beside;
 }
 
+void add_copies(const Setup& setup, Load& load) {
+  const Traffic& traffic = setup.traffic;
+  const int workers = traffic.cluster.topology.workers();
+  const std::vector<int> some = sampled(workers);
+  const double scale = workers / static_cast<double>(some.size());
+  for (const int from : some)
+    for (const auto& [to, copies] : traffic.neighbours(traffic.schedule_settings, from, workers)) {
+      load.rows += 3 * copies * scale;  // of sender and receiver, and `mix`
+      load.flows += on_different_hosts(setup, from, to) ? copies * scale : 0;
+    }
+  load.flows_s = load.flows * (SharedFlows::move_messages_of(setup) ? seconds_per_shared_push
+                                                                    : seconds_per_push);
+  load.in_flight = load.flows;
+}
+
 void add_sums(const Setup& setup, bool alike, double servers, double places, Load& load) {
   const Topology& topology = setup.traffic.cluster.topology;
   const double workers = topology.workers();
@@ -326,6 +341,10 @@ Load load_of(const Setup& setup) {
     case Schedule::Partners::aggregators:
       add_sums(setup, alike.has_value(), servers, places, load);
       load.actors += workers + 2 * servers + 2 * static_cast<double>(topology.nodes.size());
+      break;
+    case Schedule::Partners::neighbours:
+      add_copies(setup, load);
+      load.actors += workers;
   }
   return load;
 }
@@ -351,7 +370,7 @@ Need need_of(const Setup& setup, const Load& load, int iterations) {
                       (setup.keep_messages ? need.flows * bytes_per_message : 0);
   if (by_arithmetic) {
     need.seconds = hosts * seconds_per_idle_host + workers * seconds_per_analytic_worker +
-                   rows * seconds_per_analytic_row;
+                   rows * seconds_per_analytic_row + need.flows * seconds_per_shared_push;
     need.memory_bytes = program_bytes + hosts * bytes_per_idle_host +
                         workers * bytes_per_analytic_worker + rows * bytes_per_analytic_row;
   }

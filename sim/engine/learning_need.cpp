@@ -36,7 +36,7 @@ double copies_of_replicas(const Setup& setup) {
 // Copies of the parameters that a worker keeps, or that others keep for it.
 double copies_of_parameters(const Setup& setup, double iterations) {
   double copies = 4;  // parameters, arriving parameters, a gradient, and one under way
-  if (setup.scenario.schedule->own_parameters)
+  if (setup.scenario.schedule->has_own_parameters())
     copies += 1;  // its velocity
   if (setup.traffic.partners == Schedule::Partners::aggregators)
     copies += 2;  // a node's sum and parameters

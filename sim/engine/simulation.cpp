@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/clock/analytic.h"
+#include "sim/clock/neighbours.h"
 #include "sim/clock/traced.h"
 #include "sim/engine/alike_servers.h"
 #include "sim/engine/deadlock.h"
@@ -27,7 +28,9 @@ void run_worker(Run& run, WorkerState& state, const Schedule& schedule) {
   if (!run.aggregators.empty())
     run.aggregators[index(run.setup.traffic.cluster.topology.node_of[index(state.rank)])]
         ->worker_ended(state.rank);
-  --run.active_workers;
+  if (--run.active_workers == 0 && schedule.answer != nullptr)
+    for (const auto& worker : run.workers)
+      worker->answering.wake();
   for (const auto& server : run.servers)
     server->pushes.add(WorkerEnd{.worker = state.rank});
   run.actor_ended(state.rank);
@@ -45,6 +48,11 @@ void start_actors(Run& run, const Schedule& schedule) {
     server->make_streams();
   for (const auto& worker : run.workers) {
     run.start("worker", worker->rank, [&] { run_worker(run, *worker, schedule); });
+    if (schedule.answer != nullptr)
+      run.start("answer", worker->rank, [&] {
+        EngineWorker answering(*worker, true);
+        schedule.answer(answering);
+      });
     if (run.aggregators.empty())
       worker->stages.start("stream");
     if (worker->compresses_on_second_core())
@@ -72,7 +80,8 @@ void start_actors(Run& run, const Schedule& schedule) {
 
 Trace simulate(const Setup& given, std::function<void(const CurvePoint&)> evaluated) {
   if (given.scenario.fidelity == Fidelity::analytic)
-    return by_arithmetic(given);
+    return given.traffic.partners == Schedule::Partners::neighbours ? copies_by_arithmetic(given)
+                                                                    : by_arithmetic(given);
   const std::optional<AlikeServers> alike = AlikeServers::of(given);
   const Setup setup = alike ? alike->as_one(given) : given;
   Run run(setup);

@@ -18,11 +18,6 @@ void compute(WorkerState& state, double solo_s, const Row& row) {
   state.run.add_row(start_s, row);
 }
 
-void start_deferred(WorkerState& state) {
-  for (const std::function<void()>& deferred : std::exchange(state.deferred, {}))
-    deferred();
-}
-
 // Starts a bucket's transfer: now or, with `overlap = off`, when backward has ended.
 void start_or_defer(WorkerState& state, const Bucket& bucket, std::function<void()> start) {
   state.deferred.push_back(std::move(start));
@@ -123,6 +118,11 @@ const Shards& shards_of(const WorkerState& state) {
 
 }  // namespace
 
+void start_deferred(WorkerState& state) {
+  for (const std::function<void()>& deferred : std::exchange(state.deferred, {}))
+    deferred();
+}
+
 const Setup& WorkerState::setup() const {
   return run.setup;
 }
@@ -221,10 +221,12 @@ void EngineWorker::step() {
 }
 
 void EngineWorker::step_alone() {
-  take_step(state_, -1);
+  const bool to_neighbours = state_.setup().traffic.partners == Schedule::Partners::neighbours;
+  start_deferred(state_);
+  take_step(state_, to_neighbours ? state_.iteration + 1 : -1);
   if (state_.run.learner != nullptr)
     state_.run.learner->step_alone(state_.rank, state_.iteration);
-  if (state_.setup().scenario.schedule->own_parameters)
+  if (state_.setup().scenario.schedule->has_own_parameters())
     state_.run.learned(1);
 }
 

@@ -30,6 +30,12 @@ struct CachedPiece {
   int own = 0;               // and this worker's updates of iterations before this one
 };
 
+// Another worker's parameters that have come.
+struct CopyOfParameters {
+  int from = 0;
+  SharedValues values;  // null: only time is simulated
+};
+
 struct WorkerState {
   Run& run;
   int rank;
@@ -60,7 +66,10 @@ struct WorkerState {
   std::size_t fresh = 0;  // leading pieces of `cache` that are known to be fresh enough
   // By gradient of this worker: the number of its node's gradients up to this one.
   std::vector<std::size_t> own_gradients;
-  std::string_view waits_in;  // the call in which it waits; empty: it does not wait
+  std::deque<CopyOfParameters> copies;  // that have come and have not been received
+  Wakeup answering;                     // of the actor that answers copies
+  int waits_for = -1;                   // the worker whose copy it waits for; -1: none
+  std::string_view waits_in;            // the call in which it waits; empty: it does not wait
 
   const Setup& setup() const;
   const Cluster& cluster() const;
@@ -71,6 +80,9 @@ struct WorkerState {
   // If true, computation goes on during compression.
   bool compresses_on_second_core() const;
 };
+
+// Starts the transfers that `overlap = off` has put off.
+void start_deferred(WorkerState& worker);
 
 struct SentMessage;  // sim/engine/wire.h
 

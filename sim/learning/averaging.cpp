@@ -13,6 +13,15 @@ double Learner::rate_in(int iteration) const {
 }
 
 void Learner::step_alone(int worker, int iteration) {
+  if (has_neighbours()) {
+    const std::vector<float>& gradient = *gradients_[index(worker)];
+    // Where workers wait for each other, the rate does not depend on who is first.
+    const bool in_step = setup_.scenario.schedule->waits(setup_.scenario.schedule_settings) !=
+                         Schedule::Waiting::for_nobody;
+    alone_[index(worker)].apply({0, gradient.size()}, gradient, 1,
+                                in_step ? rate_in(iteration) : rate(0));
+    return;
+  }
   if (alone_.empty()) {
     alone_.assign(replicas_.size(), optimizer_);
     alone_until_.assign(replicas_.size(), stepped_);

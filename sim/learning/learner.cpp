@@ -85,10 +85,11 @@ Learner::Learner(const Setup& setup)
       replicas_.resize(index(replica) + 1);
     replicas_[index(replica)].push_back(worker);
   }
-  if (setup.scenario.schedule->own_parameters) {
+  if (setup.scenario.schedule->has_own_parameters()) {
     alone_.assign(replicas_.size(), optimizer_);
     alone_until_.resize(replicas_.size());
     differences_.resize(index(workers_));
+    gradients_.resize(index(workers_));
   } else if (setup.traffic.partners != Schedule::Partners::each_other) {
     held_.assign(index(workers_), initial);
     gradients_.resize(index(workers_));
@@ -178,6 +179,8 @@ void Learner::applied(double gradients, double now_s, double bytes) {
 
 void Learner::evaluate(double now_s, double bytes) {
   next_evaluation_ = (std::floor(samples_ / evaluate_every_) + 1) * evaluate_every_;
+  if (has_neighbours())
+    optimizer_.set(mean_of_workers());
   const Score train = objective_.score(optimizer_.parameters(), false);
   const Score held_out = objective_.score(optimizer_.parameters(), true);
   if (!is_finite(train) || !is_finite(held_out) || has_grown(train, learned_.curve)) {
@@ -206,7 +209,7 @@ Learned Learner::finish(double now_s, double bytes) {
     evaluate(now_s, bytes);
   if (setup_.keep_messages)
     learned_.parameters_at_end = optimizer_.parameters();
-  if (setup_.keep_messages && setup_.scenario.schedule->own_parameters)
+  if (setup_.keep_messages && setup_.scenario.schedule->has_own_parameters())
     for (const Optimizer& alone : alone_)
       learned_.own_parameters_at_end.push_back(alone.parameters());
   if (applied_values_ > 0)

@@ -69,6 +69,12 @@ class Learner {
   int step_together(int worker, int iteration, double rate, double momentum,
                     std::optional<double> mixing);
 
+  // --- Workers that send each other their parameters, which each holds for itself.
+
+  SharedValues copy_of(int worker) const;  // its parameters, as a message has them
+  // Replaces the worker's parameters by a mean in which each copy has the weight `each`.
+  void mix(int worker, double each, const std::vector<SharedValues>& copies);
+
   // --- Workers and servers.
 
   // Evaluates at the parameters that the worker holds now.
@@ -179,6 +185,8 @@ class Learner {
   // The value as a message, or a copy inside a node, has it.
   float at_precision(float value) const { return as_sent(value, setup_.scenario.precision); }
   void evaluate(double now_s, double bytes);
+  bool has_neighbours() const { return setup_.traffic.partners == Schedule::Partners::neighbours; }
+  std::vector<float> mean_of_workers() const;
   // Sends these values, which are a range of the sender's bucket. All receivers see `seen`. Returns
   // the scale of the message.
   double send(const Sender& sender, const Range& range, int iteration,

@@ -29,6 +29,12 @@ Range Learner::range_of(const PieceOf& piece) const {
 }
 
 void Learner::forward(int worker, int iteration) {
+  if (has_neighbours()) {
+    auto gradient = std::make_shared<std::vector<float>>(objective_.parameters());
+    compute(worker, iteration, alone_[index(worker)].parameters(), 1, *gradient);
+    gradients_[index(worker)] = std::move(gradient);
+    return;
+  }
   if (held_.empty()) {  // workers that average evaluate all gradients at once
     if (alone_.empty() && !averages_.contains(iteration))
       averages_[iteration].parameters = optimizer_.parameters();

@@ -27,7 +27,7 @@ std::string why_incompatible(const Schedule& schedule, const Exchange& exchange,
   if (schedule.sparsifiers_only && !is_sparsifier(compressor))
     return pair + "schedule " + schedule.name + " sends some of the values only; allowed are " +
            those_that<Compressor>(is_sparsifier);
-  if (schedule.own_parameters && compressor.name != no_compressor)
+  if (schedule.has_own_parameters() && compressor.name != no_compressor)
     return pair + "schedule " + schedule.name + " sends parameters, not gradients; allowed is " +
            no_compressor;
   if (schedule.server != nullptr || schedule.sharding != nullptr || carries(exchange, compressor))
@@ -66,8 +66,9 @@ void find_misfits_of_settings(const Scenario& scenario, const GivenOptions& give
   const Learning& learning = scenario.learning;
   std::vector<const std::vector<OwnOption>*> declared{
       &scenario.schedule->options, &scenario.exchange->options, &scenario.compressor->options};
-  std::string to =
-      fmt::format("schedule {}, exchange {}", scenario.schedule->name, scenario.exchange->name);
+  const bool averages = scenario.schedule->neighbours == nullptr;
+  std::string to = fmt::format("schedule {}, exchange {}", scenario.schedule->name,
+                               averages ? scenario.exchange->name : scenario.schedule->exchange);
   for (const CandidateExchange& candidate : scenario.candidates)
     declared.push_back(&candidate.exchange->options);
   if (learning.problem == nullptr) {
@@ -153,21 +154,22 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
                          : given.contains("exchange") ? "exchange"
                                                       : "schedule",
                          why});
-  if (scenario.channels.value_or(1) > 1 && (!exchange.has_channels || schedule.server != nullptr))
+  const bool averages = schedule.partners() == Schedule::Partners::each_other;
+  if (scenario.channels.value_or(1) > 1 && (!exchange.has_channels || !averages))
     conflicts.push_back(
         {"channels",
-         fmt::format(
-             "channels = {} means nothing to {}; allowed are exchanges {}", *scenario.channels,
-             schedule.server != nullptr ? "schedule " + schedule.name : "exchange " + exchange.name,
-             those_that<Exchange>([](const Exchange& one) { return one.has_channels; }))});
+         fmt::format("channels = {} means nothing to {}; allowed are exchanges {}",
+                     *scenario.channels,
+                     !averages ? "schedule " + schedule.name : "exchange " + exchange.name,
+                     those_that<Exchange>([](const Exchange& one) { return one.has_channels; }))});
   if (scenario.slowdown_beside_collectives() > 0 && !slows_computation(scenario))
     conflicts.push_back(
-        {"overlap-slowdown", fmt::format("overlap-slowdown = {} means nothing to {}: messages to "
-                                         "servers are not collectives on the device; allowed is 0",
-                                         scenario.written.at("overlap-slowdown"),
-                                         schedule.partners() != Schedule::Partners::each_other
-                                             ? "schedule " + schedule.name
-                                             : "exchange " + exchange.name)});
+        {"overlap-slowdown",
+         fmt::format("overlap-slowdown = {} means nothing to {}: messages to "
+                     "servers or neighbours are not collectives on the "
+                     "device; allowed is 0",
+                     scenario.written.at("overlap-slowdown"),
+                     !averages ? "schedule " + schedule.name : "exchange " + exchange.name)});
   if (scenario.throughput_is_of_schedule && !scenario.throughput)
     conflicts.push_back({"throughput-of",
                          "throughput-of = schedule: give throughput, the rate of one worker with "

@@ -40,6 +40,8 @@ const std::vector<GlossaryWord>& glossary() {
        "Platforms say it with a slower host or a SimGrid speed profile; the option `jitter` draws "
        "it",
        slow_run},
+      {"neighbours", "workers that send each other their parameters, in `gossip` and `ad-psgd`",
+       "These schedules have no other exchange", explained + " --schedule gossip"},
       {"latency", "the seconds before the first byte of a message arrives, however many follow",
        "A ring of n pays it 2(n - 1) times for each bucket; `latency-factor` multiplies it",
        explained + " --latency-factor 10"},

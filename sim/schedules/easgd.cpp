@@ -66,7 +66,7 @@ const Registered<Schedule> entry{{
     .exchange = "ps",
     .any_exchange = false,
     .waiting = [](const Settings&) { return Schedule::Waiting::for_nobody; },
-    .round = period,
+    .round = [](const Settings& settings, int) { return period(settings); },
     .keeps = [](const Settings&, bool) -> std::vector<std::string> {
       return {"centre", "difference"};
     },

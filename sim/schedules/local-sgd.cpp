@@ -127,7 +127,7 @@ const Registered<Schedule> entry{{
                            "average plus the change of its own steps since the average was started",
                            "changes", 0, 1),
                     "changes")},
-    .round = round,
+    .round = [](const Settings& settings, int) { return round(settings); },
     .replica = replica,
     .keeps = keeps,
     .misfit = misfit,

@@ -111,8 +111,9 @@ double cycle_seconds(const Scenario& scenario, const Traffic& traffic) {
 
 std::vector<Bucket> sent(const Traffic& traffic, const Bucket& model_bucket,
                          std::vector<Bucket> buckets) {
-  return traffic.partners == Schedule::Partners::aggregators ? std::vector{model_bucket}
-                                                             : std::move(buckets);
+  const bool whole = traffic.partners == Schedule::Partners::aggregators ||
+                     traffic.partners == Schedule::Partners::neighbours;
+  return whole ? std::vector{model_bucket} : std::move(buckets);
 }
 
 std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,

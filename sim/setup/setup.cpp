@@ -94,8 +94,7 @@ std::vector<Warning> lone_workers(const Scenario& scenario, const Cluster& clust
 }
 
 std::string adding_source(const Scenario& scenario) {
-  if (scenario.schedule->partners() == Schedule::Partners::each_other &&
-      !scenario.exchange->uses_servers)
+  if (scenario.schedule->server == nullptr && !scenario.exchange->uses_servers)
     return {};
   const ServerSoftware& software = scenario.server_software;
   return fmt::format("{:g} GB/s of host memory, {}{}", scenario.host_memory_Bps / 1e9,
@@ -198,7 +197,7 @@ int in_rounds(int iterations, int round) {
 }
 
 std::optional<int> iterations_of(const Scenario& scenario, const Lesson* lesson, int workers) {
-  const int round = scenario.schedule->round_of(scenario.schedule_settings);
+  const int round = scenario.schedule->round_of(scenario.schedule_settings, workers);
   if (scenario.iterations)
     return in_rounds(*scenario.iterations, round);
   if (lesson == nullptr)
@@ -218,6 +217,7 @@ void Setup::reseed(std::uint64_t seed) {
 
 bool Setup::has_chance() const {
   return scenario.jitter > 0 || scenario.varies_at_servers() ||
+         (scenario.schedule->draws_neighbours && traffic.cluster.topology.workers() > 1) ||
          (!buckets.empty() && !traffic.payload_of(buckets.front(), 0).messages.empty());
 }
 

@@ -26,7 +26,7 @@ std::string of_rank(const std::string& chakra, int rank) {
 // before it communicates.
 bool has_iterations(const Schedule& schedule) {
   return schedule.aggregator == nullptr && schedule.round == nullptr &&
-         schedule.sharding == nullptr;
+         schedule.sharding == nullptr && schedule.neighbours == nullptr;
 }
 
 bool averages(const Schedule& schedule) {

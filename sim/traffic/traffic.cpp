@@ -196,6 +196,11 @@ void Traffic::for_each_activity(const Bucket& bucket, const std::vector<int>& ra
           moves(node, rank, bytes_of(bucket));
         }
       break;
+    case Schedule::Partners::neighbours:
+      for (const int rank : ranks)
+        for (const Neighbour& other : neighbours(schedule_settings, rank, topology.workers()))
+          if (moves)
+            moves(rank, other.worker, bytes_of(bucket));
   }
 }
 
@@ -220,6 +225,15 @@ void Traffic::for_each_pair(const std::vector<Bucket>& buckets, const std::vecto
       }
     return;
   }
+  if (partners == Schedule::Partners::neighbours) {
+    double bytes = 0;
+    for (const Bucket& bucket : buckets)
+      bytes += static_cast<double>(bytes_of(bucket));
+    for (const int rank : ranks)
+      for (const Neighbour& other : neighbours(schedule_settings, rank, first_server))
+        moves(rank, other.worker, other.copies * bytes);
+    return;
+  }
   for (const int rank : ranks) {
     std::map<std::pair<int, int>, double> sent;
     for (const Bucket& bucket : buckets)
@@ -234,8 +248,11 @@ void Traffic::for_each_pair(const std::vector<Bucket>& buckets, const std::vecto
 }
 
 Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compression) {
+  const int workers = cluster.topology.workers();
   return {.cluster = std::move(cluster),
           .partners = scenario.schedule->partners(),
+          .neighbours = scenario.schedule->neighbours,
+          .schedule_settings = scenario.schedule_settings,
           .exchange = scenario.exchange,
           .exchange_settings = scenario.exchange_settings,
           .pushing = scenario.exchange->pushing == nullptr
@@ -248,8 +265,8 @@ Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compre
           .step_overhead_s = scenario.step_overhead_s,
           .host_memory_Bps = scenario.host_memory_Bps,
           .server_overhead_s = scenario.server_software.overhead_s,
-          .round = scenario.schedule->round_of(scenario.schedule_settings),
-          .asks = scenario.schedule->own_parameters};
+          .round = scenario.schedule->round_of(scenario.schedule_settings, workers),
+          .asks = scenario.schedule->own_parameters && scenario.schedule->server != nullptr};
 }
 
 Traffic dense_traffic(const Traffic& traffic, const Exchange& exchange) {

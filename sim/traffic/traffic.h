@@ -54,6 +54,8 @@ inline std::uint64_t scaled(std::uint64_t bytes, double scale) {
 struct Traffic {
   Cluster cluster;
   Schedule::Partners partners = Schedule::Partners::each_other;
+  decltype(Schedule::neighbours) neighbours = nullptr;
+  Settings schedule_settings;
   const Exchange* exchange = nullptr;
   Settings exchange_settings;
   // `exchange = auto`: payloads of the sizes in `picked` take another exchange than `exchange`.

@@ -77,7 +77,7 @@ const Schedule late{.name = "late", .sentence = "averages late", .worker = late_
 const Schedule twice{.name = "twice", .sentence = "averages twice", .worker = two_averages};
 const Schedule patient{.name = "patient",
                        .sentence = "waits for each bucket",
-                       .round = [](const Settings&) { return 2; },
+                       .round = [](const Settings&, int) { return 2; },
                        .worker = patient_averages};
 const Schedule irregular{
     .name = "irregular", .sentence = "averages irregularly", .worker = irregular_averages};

@@ -198,6 +198,8 @@ Options drawn_cell(Draws& draws, const AwkwardPlatform& platform) {
     options["compressor"] = compressor;
   if (chosen.any_exchange)
     options["exchange"] = draws.of(exchanges_for(compressor));
+  if (chosen.answer != nullptr)  // every other worker asks, the others answer
+    options["workers"] = std::to_string(platform.workers / 2 * 2);
   return options;
 }
 
@@ -228,8 +230,10 @@ TEST(Law25, NoRunIsFasterThanItsBounds) {
       }
     }
     ++looked_at;
-    if (jitter)
-      continue;  // some of its iterations are shorter than the mean
+    // With jitter some iterations are shorter than the mean; with neighbours bounds are of long
+    // runs.
+    if (jitter || Registered<Schedule>::find(options.at("schedule")).neighbours != nullptr)
+      continue;
     const double bound_s = predicted(options).bound_s;
     EXPECT_GE(run.figures.run_iteration_s, bound_s * (1 - 1e-6)) << about;
     near += run.figures.run_iteration_s < 2 * bound_s ? 1 : 0;

@@ -288,7 +288,8 @@ TEST(Law19, AReplayedIterationTakesAsLong) {
 TEST(Law19, GoalOfEveryScheduleWithIterationsIsReplayed) {
   for (const auto& [name, options] : every_schedule()) {
     const Schedule& schedule = Registered<Schedule>::find(options.at("schedule"));
-    if (schedule.aggregator != nullptr || schedule.round != nullptr)
+    if (schedule.aggregator != nullptr || schedule.round != nullptr ||
+        schedule.neighbours != nullptr)
       continue;  // refused
     Goal goal(goal_of(simulated(options).trace));
     EXPECT_GT(goal.count("send"), 0U) << name;

@@ -58,7 +58,8 @@ bool shares_a_core(const Trace& trace) {
 bool runs_collectives(const Options& options) {
   const Schedule& schedule = Registered<Schedule>::find(options.at("schedule"));
   const auto exchange = options.find("exchange");
-  return schedule.server == nullptr && (exchange == options.end() || exchange->second != "ps");
+  return schedule.server == nullptr && schedule.neighbours == nullptr &&
+         (exchange == options.end() || exchange->second != "ps");
 }
 
 TEST(Law35, EveryRowProgressesAtTheRateOfWhatIsInFlight) {

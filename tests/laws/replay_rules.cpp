@@ -174,7 +174,8 @@ double ReplayRules::rate(std::int64_t applied) const {
     return first + (learning.rate - first) * samples / warm;
   const auto in_rounds = [&](int iterations) {
     const Schedule& schedule = *scenario.schedule;
-    const int round = schedule.round == nullptr ? 1 : schedule.round(scenario.schedule_settings);
+    const int round =
+        schedule.round == nullptr ? 1 : schedule.round(scenario.schedule_settings, trace.workers);
     return (iterations + round - 1) / round * round;
   };
   const double run =

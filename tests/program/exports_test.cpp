@@ -56,6 +56,7 @@ TEST(Exports, ThatCannotBeAreRefusedInOneLineAndNothingIsWritten) {
       {{"--schedule", "inhad", "--goal", "t"},
        "allowed are asp, backup, bsp, dssp, n-softsync, ssp or topk-sgd"},
       {{"--schedule", "local-sgd", "--goal", "t"}, "--goal: in local-sgd an iteration does not"},
+      {{"--schedule", "ad-psgd", "--goal", "t"}, "--goal: in ad-psgd an iteration does not"},
       {{"--schedule", "local-sgd", "--chakra", "t"}, "--chakra: local-sgd does not average"},
       {{"--schedule", "asp", "--chakra", "t"}, "--chakra: asp does not average"}};
   for (const auto& [more, message] : wrong) {
