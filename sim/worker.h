@@ -51,7 +51,8 @@ class Worker {
   // Queues averaging this bucket over all workers on the communication stream, and returns. The
   // average is of the bucket's gradient of this iteration; after steps alone, of the change of its
   // parameters since the last average. Its values are those that the worker has now, however much
-  // later a step applies them. With `overlap = off` the average is queued when the last bucket's
+  // later a step applies them. A bucket that is started again in an iteration moves again, and is
+  // learned once. With `overlap = off` the average is queued when the last bucket's
   // average is started, or when the worker waits for averages. In a group, which must be the
   // schedule's `replica`, gradients are averaged uncompressed.
   virtual void start_average(const Bucket& bucket, Among group = Among::all) = 0;
@@ -110,13 +111,15 @@ class Worker {
   // Sends another worker a copy of the parameters that this worker has now, and returns. With
   // `overlap = off` the copy leaves when the worker receives, mixes or steps.
   virtual void send_parameters(int to) = 0;
-  // Waits for the next copy from this worker. Copies wait until they are received.
+  // Waits for the next copy from this worker, in the order in which they were sent. Copies wait
+  // until they are received, or until the run ends.
   virtual void receive_parameters(int from) = 0;
-  // Only in Schedule::answer: waits for the next copy from anyone, receives it and returns its
-  // sender. None: all workers have ended.
+  // Waits for the next copy from anyone, receives it and returns its sender. None, in
+  // Schedule::answer only: all workers have ended.
   virtual std::optional<int> receive_from_any() = 0;
   // Replaces the parameters by a weighted mean: each copy received since the last mix has the
-  // weight `each`, the worker's own parameters have the rest. Takes no time.
+  // weight `each`, the worker's own parameters have the rest; without copies nothing changes. Takes
+  // no time.
   virtual void mix(double each) = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/clock/peers_worker.h"
 #include "sim/clock/require_arithmetic.h"
 #include "sim/clock/round.h"
 #include "sim/clock/traced.h"
@@ -17,18 +18,6 @@
 
 namespace syncline {
 namespace {
-
-// What a worker calls in each iteration of its round.
-std::vector<std::vector<Act>> acts_of_iterations(const Setup& setup, int rank) {
-  const Round round = recorded_round(setup, rank);
-  if (!round.repeats)
-    throw std::runtime_error("schedule " + setup.scenario.schedule->name +
-                             ": its workers do not do the same in every round");
-  std::vector<std::vector<Act>> iterations;
-  for (const AlikeIterations& part : round.parts)
-    iterations.insert(iterations.end(), index(part.times), part.acts);
-  return iterations;
-}
 
 // All workers and their copies, from event to event.
 class CopiesClock {
@@ -41,7 +30,7 @@ class CopiesClock {
         trace_(begun_trace(setup)) {
     for (int rank = 0; rank < trace_.workers; ++rank) {
       const double start_s = length_.start_s(rank);
-      workers_.push_back({.round = acts_of_iterations(setup, rank), .now_s = start_s});
+      workers_.push_back({.now_s = start_s});
       length_.starts(rank, start_s);
       events_.push({.at_s = start_s, .order = order_++, .worker = rank});
     }
@@ -78,7 +67,7 @@ class CopiesClock {
   static constexpr double never = std::numeric_limits<double>::infinity();
 
   struct Worker {
-    std::vector<std::vector<Act>> round;  // by iteration
+    RecordedIterations calls = {};  // as far as it has come, and some more
     int iteration = -1;
     std::size_t next = 0;  // act
     double now_s = 0;
@@ -122,25 +111,37 @@ class CopiesClock {
     trace_.rows.push_back(row);
   }
 
+  static const std::vector<Act>& acts_of(const Worker& worker) {
+    return worker.calls.kinds[worker.calls.kind_of[index(worker.iteration)]];
+  }
+
+  // Records twice as many iterations when the worker has done those that are recorded.
+  void record_more(Worker& worker, int rank) const {
+    constexpr std::int64_t fewest = 16;
+    const auto known = static_cast<std::int64_t>(worker.calls.kind_of.size());
+    if (worker.iteration == known)
+      worker.calls = recorded_iterations(setup_, rank, std::max(fewest, 2 * known));
+  }
+
   // Does what the worker does until it waits: for a copy, or for the other workers to come to its
   // time.
   void go_on(Worker& worker, int rank) {
-    const int length = static_cast<int>(worker.round.size());
     for (;;) {
       if (worker.now_s > now_s_)
         return events_.push({.at_s = worker.now_s, .order = order_++, .worker = rank});
-      if (worker.iteration < 0 ||
-          worker.next == worker.round[index(worker.iteration % length)].size()) {
+      if (worker.iteration < 0 || worker.next == acts_of(worker).size()) {
         if (const auto stepped_s = std::exchange(worker.stepped_s, std::nullopt))
           length_.stepped(rank, worker.iteration, *stepped_s);
         if (!length_.has(worker.iteration + 1))
           return;
         ++worker.iteration;
         worker.next = 0;
+        record_more(worker, rank);
         worker.slowdown =
             jitter_factor(setup_.scenario.jitter, setup_.scenario.seed, rank, worker.iteration);
+        continue;  // a schedule may call nothing in an iteration
       }
-      if (!does(worker, rank, worker.round[index(worker.iteration % length)][worker.next]))
+      if (!does(worker, rank, acts_of(worker)[worker.next]))
         return;
       ++worker.next;
     }
@@ -305,13 +306,21 @@ double long_run_s(const Setup& given, int iterations, bool overlap) {
 }
 
 // The same where nothing is computed: copies alone.
-double copies_alone_s(Setup setup, bool have_bytes) {
+double copies_alone_s(Setup setup, int iterations, bool have_bytes) {
   for (ComputeTimes::OfWorker& worker : setup.compute.of_worker)
     worker = {};
   setup.compute.launch_s = 0;
   if (!have_bytes)
     setup.model_bucket.parameters = 0;
-  return long_run_s(setup, setup.traffic.round * 4, true);
+  return long_run_s(setup, iterations, true);
+}
+
+// Whether a worker's calls are the same in every round from this iteration on.
+bool repeats_from(const Setup& setup, int iteration) {
+  const std::vector<std::size_t> kinds =
+      recorded_iterations(setup, 0, std::max(setup.scenario.max_iterations, 2 * iteration)).kind_of;
+  return std::equal(kinds.begin() + iteration + setup.traffic.round, kinds.end(),
+                    kinds.begin() + iteration);
 }
 
 }  // namespace
@@ -321,7 +330,11 @@ Trace copies_by_arithmetic(const Setup& setup) {
   if (!can_be_followed(*setup.scenario.schedule))
     refuse_analytic("schedule " + setup.scenario.schedule->name +
                     " draws whom a worker asks, or answers copies as they come");
-  return CopiesClock(setup).trace();
+  try {
+    return CopiesClock(setup).trace();
+  } catch (const CallsDependOnTime& error) {
+    refuse_analytic(error.what());
+  }
 }
 
 std::optional<Averaging> averaging_with_neighbours(const Setup& setup) {
@@ -337,9 +350,16 @@ std::optional<Averaging> averaging_with_neighbours(const Setup& setup) {
   if (rounds < fewest_rounds)
     return std::nullopt;
   const int iterations = rounds * setup.traffic.round;
-  const double fixed_s = copies_alone_s(setup, false);
+  try {
+    if (!repeats_from(setup, rounds / 2 * setup.traffic.round))
+      return std::nullopt;
+  } catch (const CallsDependOnTime&) {
+    return std::nullopt;
+  }
+  const double fixed_s = copies_alone_s(setup, iterations, false);
   Averaging known;
-  known.exchange = {.fixed_s = fixed_s, .bytes_s = copies_alone_s(setup, true) - fixed_s};
+  known.exchange = {.fixed_s = fixed_s,
+                    .bytes_s = copies_alone_s(setup, iterations, true) - fixed_s};
   known.without_overlap_s = long_run_s(setup, iterations, false);
   known.iteration_s =
       setup.scenario.overlap ? long_run_s(setup, iterations, true) : known.without_overlap_s;

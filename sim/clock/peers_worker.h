@@ -13,6 +13,12 @@
 
 namespace syncline {
 
+// What a schedule's workers call depends on time, so it cannot be recorded.
+class CallsDependOnTime : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 class PeersWorker : public Worker {
  public:
   const Settings& settings() const override { return setup_.scenario.schedule_settings; }
@@ -32,7 +38,10 @@ class PeersWorker : public Worker {
   int drawn(int) const override { refuse_copies(); }
   void send_parameters(int) override { refuse_copies(); }
   void receive_parameters(int) override { refuse_copies(); }
-  std::optional<int> receive_from_any() override { refuse_copies(); }
+  std::optional<int> receive_from_any() override {
+    throw CallsDependOnTime("workers of schedule " + setup_.scenario.schedule->name +
+                            " receive whichever copy comes first, which depends on time");
+  }
   void mix(double) override { refuse_copies(); }
 
  protected:

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "sim/clock/peers_worker.h"
 #include "sim/schedule.h"
@@ -14,28 +15,17 @@
 namespace syncline {
 namespace {
 
-// Waits for nothing, and records the verbs that are called.
+// Waits for nothing, and hands on the verbs of each of a worker's first iterations.
 class Recorder final : public PeersWorker {
  public:
-  // Records 3 rounds. If a round is one iteration, records 66: two periods of calls that change
-  // with a period of up to 32 iterations. If rounds differ, all but the first are kept.
-  Recorder(const Setup& setup, int rank)
-      : PeersWorker(setup), rank_(rank), rounds_(setup.traffic.round == 1 ? 66 : 3) {}
+  using Iteration = std::function<void(std::int64_t iteration, std::vector<Act> acts)>;
 
-  // Call this after the worker has ended.
-  Round round() const {
-    Round round{.parts = rounds_[1], .iterations = setup_.traffic.round};
-    round.repeats = std::equal(rounds_.begin() + 2, rounds_.end(), rounds_.begin() + 1);
-    for (std::size_t i = 2; i < rounds_.size() && !round.repeats; ++i) {
-      round.parts.insert(round.parts.end(), rounds_[i].begin(), rounds_[i].end());
-      round.iterations += setup_.traffic.round;
-    }
-    return round;
-  }
+  Recorder(const Setup& setup, int rank, std::int64_t iterations, Iteration recorded)
+      : PeersWorker(setup), rank_(rank), iterations_(iterations), recorded_(std::move(recorded)) {}
 
   bool next_iteration() override {
     end_iteration();
-    over_ = begun_ == static_cast<std::int64_t>(rounds_.size()) * setup_.traffic.round;
+    over_ = begun_ == iterations_;
     if (!over_)
       ++begun_;
     return !over_;
@@ -100,18 +90,14 @@ class Recorder final : public PeersWorker {
   void end_iteration() {
     if (begun_ == 0)
       return;
-    auto& parts = rounds_[static_cast<std::size_t>((begun_ - 1) / setup_.traffic.round)];
     if (begun_ % setup_.traffic.round == 0)
       noted_ = 0;
-    if (!parts.empty() && parts.back().acts == acts_)
-      ++parts.back().times;
-    else
-      parts.push_back({.acts = acts_});
-    acts_.clear();
+    recorded_(begun_ - 1, std::exchange(acts_, {}));
   }
 
   int rank_;
-  std::vector<std::vector<AlikeIterations>> rounds_;
+  std::int64_t iterations_;
+  Iteration recorded_;
   std::vector<Act> acts_;   // of this iteration
   std::int64_t begun_ = 0;  // iterations
   std::int64_t noted_ = 0;  // of this round
@@ -155,10 +141,39 @@ std::vector<int> Round::calls(Call call, Among group, std::size_t buckets) const
   return calls;
 }
 
+// Records 3 rounds. If a round is one iteration, records 66: two periods of calls that change with
+// a period of up to 32 iterations. If rounds differ, all but the first are kept.
 Round recorded_round(const Setup& setup, int rank) {
-  Recorder recorder(setup, rank);
+  const int length = setup.traffic.round;
+  std::vector<std::vector<AlikeIterations>> rounds(length == 1 ? 66 : 3);
+  Recorder recorder(setup, rank, static_cast<std::int64_t>(rounds.size()) * length,
+                    [&](std::int64_t iteration, std::vector<Act> acts) {
+                      auto& parts = rounds[static_cast<std::size_t>(iteration / length)];
+                      if (!parts.empty() && parts.back().acts == acts)
+                        ++parts.back().times;
+                      else
+                        parts.push_back({.acts = std::move(acts)});
+                    });
   setup.scenario.schedule->worker(recorder);
-  return recorder.round();
+  Round round{.parts = rounds[1], .iterations = length};
+  round.repeats = std::equal(rounds.begin() + 2, rounds.end(), rounds.begin() + 1);
+  for (std::size_t i = 2; i < rounds.size() && !round.repeats; ++i) {
+    round.parts.insert(round.parts.end(), rounds[i].begin(), rounds[i].end());
+    round.iterations += length;
+  }
+  return round;
+}
+
+RecordedIterations recorded_iterations(const Setup& setup, int rank, std::int64_t iterations) {
+  RecordedIterations all;
+  Recorder recorder(setup, rank, iterations, [&all](std::int64_t, std::vector<Act> acts) {
+    const auto kind = std::ranges::find(all.kinds, acts);
+    all.kind_of.push_back(static_cast<std::size_t>(kind - all.kinds.begin()));
+    if (kind == all.kinds.end())
+      all.kinds.push_back(std::move(acts));
+  });
+  setup.scenario.schedule->worker(recorder);
+  return all;
 }
 
 std::vector<Moved> moved(const Setup& setup) {

@@ -63,6 +63,13 @@ struct Round {
 constexpr std::int64_t most_acts = 16'000'000;
 Round recorded_round(const Setup& setup, int rank = 0);
 
+// The calls of a worker in each of its first iterations.
+struct RecordedIterations {
+  std::vector<std::vector<Act>> kinds;  // different iterations
+  std::vector<std::size_t> kind_of;     // by iteration
+};
+RecordedIterations recorded_iterations(const Setup& setup, int rank, std::int64_t iterations);
+
 // Buckets, and how often each is sent in `traffic.round` iterations.
 struct Moved {
   const Traffic& traffic;

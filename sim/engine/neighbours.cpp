@@ -73,6 +73,10 @@ void EngineWorker::receive_parameters(int from) {
 }
 
 std::optional<int> EngineWorker::receive_from_any() {
+  if (!answers_) {
+    start_deferred(state_);
+    state_.wait_until("receive_from_any()", [this] { return !state_.copies.empty(); });
+  }
   while (state_.copies.empty()) {
     if (state_.run.active_workers == 0)
       return std::nullopt;

@@ -11,26 +11,11 @@
 
 #include "sim/schedule.h"
 #include "sim/worker.h"
+#include "tests/laws/neighbours.h"
 #include "tests/laws/simulated.h"
 
 namespace syncline {
 namespace {
-
-constexpr double nic_Bps = 1e9;
-constexpr double bus_Bps = 1e10;
-constexpr double route_s = 2e-5;  // latency of two cards
-constexpr double solo_s = 0.1;
-
-Options exact(const Star& star, std::uint64_t parameters, const Options& more = {}) {
-  Options options{{"platform", star_platform(star)},
-                  {"model", model_of({parameters / 2, parameters / 4, parameters / 4})},
-                  {"schedule", "gossip"},
-                  {"bucket-bytes", "0"},
-                  {"warmup", "2"}};
-  for (const auto& [name, value] : more)
-    options[name] = value;
-  return options;
-}
 
 // Each worker has a card of its own, over which its copies leave together.
 TEST(Law41, AnIterationOfGossipIsTheLongerOfComputationAndItsCopies) {
@@ -43,13 +28,14 @@ TEST(Law41, AnIterationOfGossipIsTheLongerOfComputationAndItsCopies) {
                              : graph == "exponential" ? 1
                              : graph == "complete"    ? workers - 1
                                                       : std::min(workers - 1, 2);
-          const double bytes_s = copies * 4.0 * static_cast<double>(parameters) / nic_Bps;
-          const double moves_s = copies == 0 ? 0 : route_s + bytes_s + overhead_s;
-          const double expected_s = overlap ? std::max(solo_s, moves_s) : solo_s + moves_s;
-          const Options options = exact({.nodes = workers}, parameters,
-                                        {{"graph", graph},
-                                         {"step-overhead", std::to_string(overhead_s)},
-                                         {"overlap", overlap ? "on" : "off"}});
+          const double bytes_s = copies * 4.0 * static_cast<double>(parameters) / law41::nic_Bps;
+          const double moves_s = copies == 0 ? 0 : law41::route_s + bytes_s + overhead_s;
+          const double expected_s =
+              overlap ? std::max(law41::solo_s, moves_s) : law41::solo_s + moves_s;
+          const Options options = law41::exact({.nodes = workers}, parameters,
+                                               {{"graph", graph},
+                                                {"step-overhead", std::to_string(overhead_s)},
+                                                {"overlap", overlap ? "on" : "off"}});
           EXPECT_NEAR(simulated(options).iteration_s(), expected_s, early_end_s)
               << workers << " " << graph << " " << parameters << (overlap ? "" : " no overlap");
         }
@@ -60,34 +46,35 @@ TEST(Law41, AnIterationOfGossipIsTheLongerOfComputationAndItsCopies) {
 TEST(Law41, WorkersOfANodeShareItsCard) {
   constexpr std::uint64_t parameters = 20'000'000;
   for (const int nodes : {2, 3, 5}) {
-    const Options options = exact({.nodes = nodes, .workers_per_node = 2}, parameters);
-    EXPECT_NEAR(simulated(options).iteration_s(), route_s + 2 * 4.0 * parameters / nic_Bps,
-                early_end_s)
+    const Options options = law41::exact({.nodes = nodes, .workers_per_node = 2}, parameters);
+    EXPECT_NEAR(simulated(options).iteration_s(),
+                law41::route_s + 2 * 4.0 * parameters / law41::nic_Bps, early_end_s)
         << nodes;
   }
-  const Options inside = exact({.nodes = 1, .workers_per_node = 4}, 400'000'000);
-  EXPECT_NEAR(simulated(inside).iteration_s(), 2 * 4.0 * 400e6 / bus_Bps, early_end_s);
+  const Options inside = law41::exact({.nodes = 1, .workers_per_node = 4}, 400'000'000);
+  EXPECT_NEAR(simulated(inside).iteration_s(), 2 * 4.0 * 400e6 / law41::bus_Bps, early_end_s);
 }
 
 TEST(Law41, AnAnswerOfAdPsgdTakesTwoCopiesWhileItsWorkerComputes) {
   for (const int workers : {1, 2})
     for (const std::uint64_t parameters : {400'000ULL, 40'000'000ULL})
       for (const bool overlap : {true, false}) {
-        const double moves_s = 2 * (route_s + 4.0 * static_cast<double>(parameters) / nic_Bps);
-        const double active_s = workers == 1 ? solo_s
-                                : overlap    ? std::max(solo_s, moves_s)
-                                             : solo_s + moves_s;
+        const double moves_s =
+            2 * (law41::route_s + 4.0 * static_cast<double>(parameters) / law41::nic_Bps);
+        const double active_s = workers == 1 ? law41::solo_s
+                                : overlap    ? std::max(law41::solo_s, moves_s)
+                                             : law41::solo_s + moves_s;
         const Options options =
-            exact({.nodes = workers}, parameters,
-                  {{"schedule", "ad-psgd"}, {"overlap", overlap ? "on" : "off"}});
+            law41::exact({.nodes = workers}, parameters,
+                         {{"schedule", "ad-psgd"}, {"overlap", overlap ? "on" : "off"}});
         const Simulated run = simulated(options);
         std::map<int, std::vector<double>> stepped_s;
         for (const Row& row : run.rows("step"))
           stepped_s[row.rank].push_back(row.end_s);
         for (const auto& [worker, times] : stepped_s)
-          EXPECT_NEAR(times[5] - times[4], worker == 0 ? active_s : solo_s, early_end_s)
+          EXPECT_NEAR(times[5] - times[4], worker == 0 ? active_s : law41::solo_s, early_end_s)
               << workers << " " << parameters << " worker " << worker;
-        const double rate = workers == 1 ? 1 / active_s : 1 / active_s + 1 / solo_s;
+        const double rate = workers == 1 ? 1 / active_s : 1 / active_s + 1 / law41::solo_s;
         EXPECT_NEAR(run.figures.throughput_samples_per_s / (10 * rate), 1, 0.02);
       }
 }
@@ -97,7 +84,7 @@ TEST(Law41, LinksCarryThePredictedBytes) {
   const Star star{.nodes = 3, .workers_per_node = 2};
   for (const char* graph : {"ring", "exponential", "complete"})
     for (const char* precision : {"fp32", "fp16"}) {
-      const Options options = exact(
+      const Options options = law41::exact(
           star, 1'000'000,
           {{"graph", graph}, {"precision", precision}, {"iterations", "12"}, {"warmup", "3"}});
       const Simulated run = simulated(options);
@@ -112,8 +99,8 @@ TEST(Law41, LinksCarryThePredictedBytes) {
 
 // Partners are drawn, so their bytes are those of the mean only in a long run.
 TEST(Law41, LinksOfAdPsgdCarryThePredictedBytesInTheMean) {
-  const Options options = exact({.nodes = 3, .workers_per_node = 2}, 1'000'000,
-                                {{"schedule", "ad-psgd"}, {"iterations", "400"}});
+  const Options options = law41::exact({.nodes = 3, .workers_per_node = 2}, 1'000'000,
+                                       {{"schedule", "ad-psgd"}, {"iterations", "400"}});
   const Simulated run = simulated(options);
   const Predicted said = predicted(options);
   double all = 0;
@@ -131,20 +118,20 @@ TEST(Law41, ArithmeticTakesWhatFlowsTake) {
     for (const char* jitter : {"0", "0.2"})
       for (const char* overlap : {"on", "off"})
         for (const char* workers : {"1", "5", "6"}) {
-          Options options = exact({.nodes = 3,
-                                   .workers_per_node = 2,
-                                   .nic_Bps = 2e8,
-                                   .bus_latency_s = 1e-6,
-                                   .slow_speed = 0.6},
-                                  2'000'000,
-                                  {{"graph", graph},
-                                   {"jitter", jitter},
-                                   {"overlap", overlap},
-                                   {"workers", workers},
-                                   {"warmup", "12"},
-                                   {"accumulation", "2"},
-                                   {"optimizer-overhead", "1e-3"},
-                                   {"step-overhead", "1e-4"}});
+          Options options = law41::exact({.nodes = 3,
+                                          .workers_per_node = 2,
+                                          .nic_Bps = 2e8,
+                                          .bus_latency_s = 1e-6,
+                                          .slow_speed = 0.6},
+                                         2'000'000,
+                                         {{"graph", graph},
+                                          {"jitter", jitter},
+                                          {"overlap", overlap},
+                                          {"workers", workers},
+                                          {"warmup", "12"},
+                                          {"accumulation", "2"},
+                                          {"optimizer-overhead", "1e-3"},
+                                          {"step-overhead", "1e-4"}});
           const Simulated flows = simulated(options);
           options["fidelity"] = "analytic";
           const Simulated analytic = simulated(options);
@@ -182,16 +169,17 @@ int steps_until(const Simulated& run, int worker, double time_s) {
 
 // A slow worker delays those d places away from their d-th iteration on: their lead is d.
 TEST(Law41, GossipDelaysNeighboursFirstAndOthersLater) {
-  const Options options = exact({.nodes = 9, .slow_speed = 0.25, .slow_worker = 0}, 1000,
-                                {{"iterations", "12"}, {"warmup", "6"}, {"bucket-bytes", "all"}});
+  const Options options =
+      law41::exact({.nodes = 9, .slow_speed = 0.25, .slow_worker = 0}, 1000,
+                   {{"iterations", "12"}, {"warmup", "6"}, {"bucket-bytes", "all"}});
   const Simulated run = simulated(options);
-  EXPECT_NEAR(run.iteration_s(), solo_s / 0.25, 1e-3);
+  EXPECT_NEAR(run.iteration_s(), law41::solo_s / 0.25, 1e-3);
   for (const int slow_steps : {1, 2, 3, 6})
     for (int worker = 0; worker < 9; ++worker) {
       const int away = std::min(worker, 9 - worker);
       const int free_steps = static_cast<int>(std::round(slow_steps / 0.25));
       // Just before its next step.
-      EXPECT_EQ(steps_until(run, worker, (slow_steps + 0.99) * solo_s / 0.25),
+      EXPECT_EQ(steps_until(run, worker, (slow_steps + 0.99) * law41::solo_s / 0.25),
                 worker == 0 ? slow_steps : std::min(free_steps + 3, slow_steps + away))
           << worker << " after " << slow_steps;
     }
@@ -200,8 +188,8 @@ TEST(Law41, GossipDelaysNeighboursFirstAndOthersLater) {
 TEST(Law41, AdPsgdWaitsForNoSlowWorker) {
   for (const int slow : {0, 1, 4, 5}) {
     const Options options =
-        exact({.nodes = 6, .slow_speed = 0.25, .slow_worker = slow}, 1000,
-              {{"schedule", "ad-psgd"}, {"iterations", "60"}, {"bucket-bytes", "all"}});
+        law41::exact({.nodes = 6, .slow_speed = 0.25, .slow_worker = slow}, 1000,
+                     {{"schedule", "ad-psgd"}, {"iterations", "60"}, {"bucket-bytes", "all"}});
     const Simulated run = simulated(options);
     EXPECT_NEAR(run.figures.throughput_samples_per_s, 100 * (5 + 0.25), 1.5) << slow;
     Options gossip = options;
@@ -211,7 +199,8 @@ TEST(Law41, AdPsgdWaitsForNoSlowWorker) {
 }
 
 TEST(Law41, PartnersAreDrawnByTheSeedAndEquallyOften) {
-  Options options = exact({.nodes = 4}, 1000, {{"schedule", "ad-psgd"}, {"iterations", "400"}});
+  Options options =
+      law41::exact({.nodes = 4}, 1000, {{"schedule", "ad-psgd"}, {"iterations", "400"}});
   std::set<std::vector<int>> drawn;
   for (const char* seed : {"1", "2", "3"}) {
     options["seed"] = seed;
@@ -240,7 +229,7 @@ std::string error_of(const Options& options) {
 }
 
 TEST(Law41, OptionsThatDoNotFitAreRefusedInOneLine) {
-  const Options gossip = exact({.nodes = 3}, 1000);
+  const Options gossip = law41::exact({.nodes = 3}, 1000);
   const auto with = [](Options options, const std::string& name, const std::string& value) {
     options[name] = value;
     return error_of(options);
@@ -255,7 +244,7 @@ TEST(Law41, OptionsThatDoNotFitAreRefusedInOneLine) {
   expect(with(gossip, "staleness", "2"), "staleness means nothing to");
   expect(with(gossip, "channels", "2"), "channels = 2 means nothing to schedule gossip");
   expect(with(gossip, "overlap-slowdown", "0.1"), "means nothing to schedule gossip");
-  expect(with(exact({.nodes = 4}, 1000, {{"schedule", "ad-psgd"}}), "fidelity", "analytic"),
+  expect(with(law41::exact({.nodes = 4}, 1000, {{"schedule", "ad-psgd"}}), "fidelity", "analytic"),
          "fidelity = analytic: schedule ad-psgd draws");
   expect(with(gossip, "graph", "torus"), "allowed are");
   expect(with(gossip, "schedule", "ad-psgd"), "workers = 3: ");
@@ -263,7 +252,7 @@ TEST(Law41, OptionsThatDoNotFitAreRefusedInOneLine) {
 
 std::string fault_of(const Schedule& schedule, const char* fidelity = "flow") {
   try {
-    simulated_by(schedule, exact({.nodes = 3}, 1'000'000, {{"fidelity", fidelity}}));
+    simulated_by(schedule, law41::exact({.nodes = 3}, 1'000'000, {{"fidelity", fidelity}}));
   } catch (const std::exception& error) {
     return error.what();
   }
@@ -292,7 +281,8 @@ TEST(Deadlock, OfACopyThatNobodySendsNamesWhoWaitsForWhom) {
             "for worker 2; worker 1 in iteration 4 waits in receive_parameters() for worker 0; "
             "worker 2 in iteration 2 waits in receive_parameters() for worker 1");
   EXPECT_EQ(fault_of(schedule, "analytic"),
-            "schedule deaf: its workers do not do the same in every round");
+            "the schedule has a deadlock: worker 0 in iteration 3 waits in receive_parameters() "
+            "for worker 2; waiting workers: 3");
 }
 
 TEST(Deadlock, ACopyToNobodyIsNamed) {
