@@ -204,6 +204,20 @@ struct WireSize {
       : bytes(size), exact(false), low(fewest), high(most) {}
 };
 
+// Tensors of one shape, as matrices whose rows are the first dimension. Vectors have one column.
+struct TensorShape {
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  std::uint64_t count = 1;
+};
+
+// For compressors whose messages depend on the shapes of the tensors in a bucket. Only simulations
+// without learning ask: a codec gets values without shapes.
+struct ByTensor {
+  bool (*on)(const Settings&) = nullptr;  // under these settings; null: never
+  WireSize (*wire_bytes)(const Settings&, const std::vector<TensorShape>&, Precision) = nullptr;
+};
+
 // For compressors that weigh what they send against the cost of sending. Their cost model is
 // derived from the simulated network unless one of these options is given.
 struct NetworkCost {
@@ -255,8 +269,13 @@ struct Compressor {
     return feedback != nullptr && feedback(settings);
   }
   OwnMomentum momentum = {};
+  bool asks_for_shapes(const Settings& settings) const {
+    return by_tensor.on != nullptr && by_tensor.on(settings);
+  }
 
   std::function<WireSize(const Settings&, std::size_t elements, Precision)> wire_bytes = {};
+
+  ByTensor by_tensor = {};
 
   // For a message of `elements` > 0 values that has sent `sent` of them.
   Promise (*promise)(const Settings&, std::size_t elements, std::size_t sent) = nullptr;

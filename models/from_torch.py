@@ -232,11 +232,13 @@ def csv(torch, spec, shape, counter):
     rows = [(printable(counter.names[key].replace(",", ";")), counter.tensors[key].numel(), *work)
             for key, work in counter.rows.items()]
     columns = ["layer", "parameters", "forward_flop", "attention_flop", "activation_bytes", "attention_bytes"]
+    shapes = ["shape", *("x".join(map(str, counter.tensors[key].shape)) or "1" for key in counter.rows)]
     chosen = [i for i in range(len(columns)) if i not in (3, 5) or any(row[i] for row in rows)]
     header = {"model": spec.rpartition(":")[2], "sample": shape, "parameters": sum(row[1] for row in rows),
               "flop": sum(row[2] for row in rows), "source": f"{spec}; PyTorch {torch.__version__}; from_torch.py"}
     return "\n".join([*(printable(f"# {key}: {value}") for key, value in header.items()),
-                      *(",".join(str(row[i]) for i in chosen) for row in [columns, *rows])])
+                      *(",".join([*(str(row[i]) for i in chosen), shape])
+                        for row, shape in zip([columns, *rows], shapes))])
 
 
 def say(text):

@@ -24,7 +24,16 @@ from functools import partial
 from math import ceil, floor, prod
 from pathlib import Path
 
-Row = namedtuple("Row", "tensor parameters flop attention kept squares", defaults=[0, 0, 0])
+
+
+class Row(namedtuple("Row", "tensor shape flop attention kept squares", defaults=[0, 0, 0])):
+    """`shape` is the tensor's in PyTorch, () where the row is work without a tensor."""
+
+    @property
+    def parameters(self):
+        return prod(self.shape) if self.shape else 0
+
+
 Network = namedtuple("Network", "name shape layers parameters paper implementation note", defaults=[""])
 
 
@@ -84,7 +93,7 @@ def pool(kernel, stride, padding=0, rounding=floor):
 
 def saved(shape):
     """Keeps the next layer's input for backward, in 16 bits."""
-    return shape, [Row("saved", 0, 0, kept=2 * prod(shape))]
+    return shape, [Row("saved", (), 0, kept=2 * prod(shape))]
 
 
 def dropped(layer):
@@ -103,7 +112,7 @@ def attention(shape, heads=0, width=0, dropout=False):
     width = width or features // 3
     flop = 2 * (2 * tokens * tokens * width)
     squares = (5 if dropout else 2) * heads * tokens * tokens
-    return (tokens, width), [Row("attention", 0, flop, flop, 2 * tokens * features + squares, squares)]
+    return (tokens, width), [Row("attention", (), flop, flop, 2 * tokens * features + squares, squares)]
 
 
 def feed_forward(into, out):
@@ -113,45 +122,45 @@ def feed_forward(into, out):
 
 # Layers with parameters --------------------------------------------------------------------------------------------
 
-def conv(name, features, kernel, stride=1, padding=None, bias=False):
-    """The default padding keeps the size at stride 1."""
+def conv(name, features, kernel, stride=1, padding=None, bias=False, linear=False):
+    """The default padding keeps the size at stride 1. The weight of a linear layer has no dimensions for its kernel."""
     kernels, strides = (size if isinstance(size, tuple) else (size, size) for size in (kernel, stride))
 
     def layer(shape):
         *positions, inputs = shape
         positions = [(n + 2 * (k // 2 if padding is None else padding) - k) // by + 1
                      for n, k, by in zip(positions, kernels, strides)]
-        weights = prod(kernels) * inputs * features
-        rows = [Row(f"{name}.weight", weights, 2 * weights * prod(positions)), Row(f"{name}.bias", features, 0)]
+        weight = (features, inputs) if linear else (features, inputs, *kernels)
+        rows = [Row(f"{name}.weight", weight, 2 * prod(weight) * prod(positions)), Row(f"{name}.bias", (features,), 0)]
         return (*positions, features), rows if bias else rows[:1]
     return layer
 
 
-linear = partial(conv, kernel=1, bias=True)
+linear = partial(conv, kernel=1, bias=True, linear=True)
 
 
 def norm(name):
     """Batch or layer normalisation: a scale and a shift per feature."""
-    return lambda shape: (shape, [Row(f"{name}.weight", shape[-1], 0), Row(f"{name}.bias", shape[-1], 0)])
+    return lambda shape: (shape, [Row(f"{name}.weight", shape[-1:], 0), Row(f"{name}.bias", shape[-1:], 0)])
 
 
 def rms_norm(name):
     """A scale per feature."""
-    return lambda shape: (shape, [Row(f"{name}.weight", shape[-1], 0)])
+    return lambda shape: (shape, [Row(f"{name}.weight", shape[-1:], 0)])
 
 
 def embedding(name, entries, features):
-    return lambda shape: ((*shape, features), [Row(f"{name}.weight", entries * features, 0)])
+    return lambda shape: ((*shape, features), [Row(f"{name}.weight", (entries, features), 0)])
 
 
 def lstm(name, index, hidden):
     """Four gates, each with a matrix for the input, one for the hidden state, and (in PyTorch) a bias for each matrix."""
     def layer(shape):
         tokens, inputs = shape
-        weights = [("ih", 4 * hidden * inputs), ("hh", 4 * hidden * hidden)]
+        weights = [("ih", (4 * hidden, inputs)), ("hh", (4 * hidden, hidden))]
         return (tokens, hidden), [
-            *(Row(f"{name}.weight_{kind}_l{index}", size, 2 * size * tokens) for kind, size in weights),
-            *(Row(f"{name}.bias_{kind}_l{index}", 4 * hidden, 0) for kind, _ in weights)]
+            *(Row(f"{name}.weight_{kind}_l{index}", size, 2 * prod(size) * tokens) for kind, size in weights),
+            *(Row(f"{name}.bias_{kind}_l{index}", (4 * hidden,), 0) for kind, _ in weights)]
     return layer
 
 
@@ -159,10 +168,10 @@ def gru(name, hidden):
     """Three gates per direction, as in `lstm`: PyTorch's bidirectional GRU, whose directions DeepSpeech adds."""
     def layer(shape):
         tokens, inputs = shape
-        weights = [("ih", 3 * hidden * inputs), ("hh", 3 * hidden * hidden)]
+        weights = [("ih", (3 * hidden, inputs)), ("hh", (3 * hidden, hidden))]
         return (tokens, hidden), [row for way in ("", "_reverse") for row in (
-            *(Row(f"{name}.weight_{kind}_l0{way}", size, 2 * size * tokens) for kind, size in weights),
-            *(Row(f"{name}.bias_{kind}_l0{way}", 3 * hidden, 0) for kind, _ in weights))]
+            *(Row(f"{name}.weight_{kind}_l0{way}", size, 2 * prod(size) * tokens) for kind, size in weights),
+            *(Row(f"{name}.bias_{kind}_l0{way}", (3 * hidden,), 0) for kind, _ in weights))]
     return layer
 
 
@@ -380,7 +389,7 @@ def deepspeech2(hidden, layers, labels):
     return chain(within("conv.seq_module", conv("0", 32, (41, 11), stride=(2, 2), bias=True), norm("1"),
                         conv("3", 32, (21, 11), stride=(2, 1), bias=True), norm("4")),
                  frequencies_to_features, *map(recurrent, range(layers)),
-                 within("fc.0.module", norm("0"), conv("1", labels, 1)))
+                 within("fc.0.module", norm("0"), conv("1", labels, 1, linear=True)))
 
 
 def yolov3(classes):
@@ -442,7 +451,7 @@ def bert(blocks, width, predictions=None):
     """Predicts all tokens, or only `predictions` masked ones."""
     def tied_decoder(shape):
         """A product with the word embedding, whose gradient is complete only at the end of backward; the bias is its own."""
-        return (*shape[:-1], 30_522), [Row("bias", 30_522, 2 * prod(shape) * 30_522, kept=logits(shape, 30_522))]
+        return (*shape[:-1], 30_522), [Row("bias", (30_522,), 2 * prod(shape) * 30_522, kept=logits(shape, 30_522))]
 
     def heads(shape):
         pooled, pooler = chain(first_token, linear("pooler.dense", width))(shape)
@@ -462,7 +471,7 @@ def logits(shape, vocabulary):
 def tied_head(vocabulary):
     """A product with the word embedding, whose parameters count where forward first uses them."""
     return lambda shape: ((*shape[:-1], vocabulary), [
-        Row("head", 0, 2 * prod(shape) * vocabulary, kept=2 * prod(shape) + logits(shape, vocabulary))])
+        Row("head", (), 2 * prod(shape) * vocabulary, kept=2 * prod(shape) + logits(shape, vocabulary))])
 
 
 def gpt2(blocks, width, vocabulary, heads, positions=1024):
@@ -482,7 +491,7 @@ def gpt_neo(blocks, width, vocabulary, heads):
     """As GPT-2, but with separate query, key and value without bias, and without dropout; every second block looks back
     only 256 tokens."""
     def block(index):
-        project = partial(conv, kernel=1)
+        project = partial(conv, kernel=1, linear=True)
         qkv = fork(*(project(f"{name}_proj", width) for name in "kvq"))
         attend = within("attn.attention", saved, qkv, partial(attention, heads=heads), saved, linear("out_proj", width))
         mlp = chain(saved, norm("ln_2"),
@@ -506,7 +515,7 @@ def mpt(blocks, width):
 
 def llama(blocks, width, key_value_width, feed_forward, vocabulary):
     """Attention stores no scores, as FlashAttention."""
-    project = partial(conv, kernel=1)
+    project = partial(conv, kernel=1, linear=True)
 
     def block(index):
         qkv = fork(project("q_proj", width), project("k_proj", key_value_width), project("v_proj", key_value_width))
@@ -640,12 +649,12 @@ NETWORKS = [
 
 def tensors(network):
     """One row per gradient tensor. Work without a tensor goes to the next one, at the end to the last one."""
-    rows, carried = [], Row("", 0, 0)
+    rows, carried = [], Row("", (), 0)
     for row in network.layers(network.shape)[1]:
-        carried = Row(row.tensor, row.parameters, *map(sum, zip(carried[2:], row[2:])))
+        carried = Row(row.tensor, row.shape, *map(sum, zip(carried[2:], row[2:])))
         if row.parameters:
             rows.append(carried)
-            carried = Row("", 0, 0)
+            carried = Row("", (), 0)
     assert carried.attention == 0, f"{network.name}: no tensor after the last attention"
     rows[-1] = Row(*rows[-1][:2], *map(sum, zip(rows[-1][2:], carried[2:])))
     return rows
@@ -665,8 +674,9 @@ def csv(network):
     attends = any(row.attention for row in rows)
     columns = ["layer", "parameters", "forward_flop", "attention_flop", "activation_bytes", "attention_bytes"]
     columns = columns[:3 + 3 * attends]
-    return "\n".join([*(f"# {key}: {value}" for key, value in header.items() if value), ",".join(columns),
-                      *(",".join(map(str, row[:len(columns)])) for row in rows), ""])
+    numbers = [[row.tensor, row.parameters, *row[2:]][:len(columns)] for row in rows]
+    return "\n".join([*(f"# {key}: {value}" for key, value in header.items() if value), ",".join([*columns, "shape"]),
+                      *(",".join(map(str, [*row, "x".join(map(str, of.shape))])) for row, of in zip(numbers, rows)), ""])
 
 
 def main(arguments):

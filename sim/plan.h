@@ -47,7 +47,8 @@ struct Bucket {
   double forward_flop = 0;             // per sample; backward costs twice this
   double again_flop = 0;  // backward costs this besides: the part of forward that it computes again
   int tensors = 0;
-  std::string first;  // names of its first and last layer, in backward order
+  std::vector<TensorShape> shapes;  // of the tensors to compress; empty: the model has no shapes
+  std::string first;                // names of its first and last layer, in backward order
   std::string last;
   ServerParts parts;
   double waits_s = 0;  // after its last gradient is ready, for the end of a fusion cycle

@@ -199,6 +199,24 @@ WireSize bytes(const Settings& settings, std::size_t elements, Precision) {
   return {static_cast<double>(4 * (s.rows + s.columns) * s.rank), true};
 }
 
+constexpr const char* matrices_name = "matrices";
+
+bool by_tensor(const Settings& settings) {
+  return settings.word(matrices_name) == "tensors";
+}
+
+WireSize bytes_of_tensors(const Settings& settings, const std::vector<TensorShape>& tensors,
+                          Precision precision) {
+  const auto rank = static_cast<std::uint64_t>(settings.number("rank"));
+  std::uint64_t all = 0;
+  for (const auto& [rows, columns, count] : tensors) {
+    const bool is_vector = rows == 1 || columns == 1;
+    all += count * (is_vector ? rows * columns * value_bytes(precision)
+                              : 4 * (rows + columns) * std::min({rank, rows, columns}));
+  }
+  return {static_cast<double>(all), true};
+}
+
 // What powersgd.cu enqueues.
 StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
   const Shape s = shape_of(settings, elements);
@@ -228,15 +246,22 @@ const Registered<Compressor> entry{{
     .name = "powersgd",
     .sentence = "a matrix of low rank by one step of power iteration, with error feedback",
     .help = {.more = "Both factors can be added, so any all-reduce carries them: two all-reduces "
-                     "with half of the bytes each. A bucket is one matrix, as square as possible, "
-                     "where the paper has one for each layer, so layers share a rank.",
+                     "with half of the bytes each. A message has the bytes of a matrix for each "
+                     "tensor, and vectors as they are, as in the paper. Costs are those of one "
+                     "matrix of as many values. Learned buckets, and those of models without "
+                     "shapes, are one matrix.",
              .paper = "Vogels, Karimireddy and Jaggi, NeurIPS 2019"},
     .options = {whole_number("rank", "rank of the approximation", "4", 1, most_rank),
+                unpriced(choice(matrices_name,
+                                "what a matrix is: each tensor, with its first dimension as rows, "
+                                "or a bucket as square as possible, as in PyTorch's batched hook",
+                                "tensors", {"tensors", "bucket"})),
                 feedback_option("on")},
     .reducible = true,
     .shared_draw = true,
     .feedback = with_feedback,
     .wire_bytes = bytes,
+    .by_tensor = {.on = by_tensor, .wire_bytes = bytes_of_tensors},
     .reference = {encode<plainly>, decode<plainly>},
     .cpu = {encode<fast>, decode<fast>},
     .add = add,

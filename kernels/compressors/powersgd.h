@@ -1,6 +1,6 @@
 // PowerSGD's matrices (Vogels, Karimireddy, Jaggi, NeurIPS 2019). A flat tensor of n elements is
 // seen as the most nearly square matrix that holds it, row by row, with zeros at the end, as in
-// PyTorch's batched hook: a bucket no longer has layers.
+// PyTorch's batched hook: a kernel gets a bucket without the shapes of its tensors.
 #pragma once
 
 #include <cmath>

@@ -48,7 +48,7 @@ std::vector<Bucket> merged(const Scenario& scenario, const Model& model,
   std::vector<Bucket> buckets = merged_buckets(
       model, static_cast<int>(value_bytes(scenario.precision)), compute.backward_s(0),
       cost.startup_s, cost.seconds_per_byte, cost.compress_seconds_per_byte);
-  count_small_tensors(model, scenario.dense_below, buckets);
+  sort_tensors(model, scenario.dense_below, buckets);
   return buckets;
 }
 
@@ -77,7 +77,7 @@ std::vector<Bucket> cycled(const Scenario& scenario, const Model& model,
   }
   std::vector<Bucket> buckets = cycled_buckets(
       model, scenario.fusion, static_cast<int>(value_bytes(scenario.precision)), ready_s);
-  count_small_tensors(model, scenario.dense_below, buckets);
+  sort_tensors(model, scenario.dense_below, buckets);
   return buckets;
 }
 
@@ -86,7 +86,7 @@ std::vector<Bucket> cycled(const Scenario& scenario, const Model& model,
 std::vector<Bucket> fused(const Model& model, const Scenario& scenario, const Fusion& fusion) {
   std::vector<Bucket> buckets =
       fused_buckets(model, fusion, static_cast<int>(value_bytes(scenario.precision)));
-  count_small_tensors(model, scenario.dense_below, buckets);
+  sort_tensors(model, scenario.dense_below, buckets);
   return buckets;
 }
 

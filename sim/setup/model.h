@@ -20,6 +20,8 @@ struct Layer {
   // Bytes that forward keeps for backward, for a sample and in 16 bits; 0 in all layers: unknown.
   double activation_bytes = 0;
   double attention_bytes = 0;  // part of them: scores of pairs of tokens, and their results
+  // Of the tensor as a matrix whose rows are its first dimension; 1: a vector; 0: unknown.
+  std::uint64_t columns = 0;
 };
 
 // Other tools' files have times instead of flop: seconds of an iteration of one worker alone, with
@@ -49,6 +51,7 @@ struct Model {
   std::optional<double> tokens() const;
   // True if activations are known and contain no scores of attention, as with FlashAttention.
   bool keeps_no_scores() const;
+  bool has_shapes() const { return layers.front().columns > 0; }
 };
 
 // Reads a model (models/README.md): `layer,parameters,forward_flop` under a `# key: value` header;
@@ -91,7 +94,7 @@ std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double b
 void deal_tensors(const Model& model, int servers, std::vector<Bucket>& buckets);
 
 // Sets the number of parameters of each bucket that are in tensors of fewer than `below`
-// parameters.
-void count_small_tensors(const Model& model, std::uint64_t below, std::vector<Bucket>& buckets);
+// parameters, and the shapes of its other tensors if the model has them.
+void sort_tensors(const Model& model, std::uint64_t below, std::vector<Bucket>& buckets);
 
 }  // namespace syncline

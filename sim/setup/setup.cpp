@@ -159,6 +159,13 @@ std::vector<Warning> surprises_of(const Scenario& scenario, const Model& model,
         "gradients travel in {}, as precision keeps them; torch.autocast keeps them in fp32: "
         "wire-precision = fp32",
         name_of(scenario.arithmetic)));
+  if (scenario.compresses() && !scenario.learns() && !model.has_shapes() &&
+      scenario.compressor->asks_for_shapes(scenario.compressor_settings))
+    all.push_back(fmt::format(
+        "model {} has no shapes of tensors, so {} takes a bucket as one matrix, with fewer bytes "
+        "than a matrix for each tensor: give its file the column shape, or choose matrices = "
+        "bucket",
+        model.name, scenario.compressor->name));
   if (scenario.recompute == Recompute::selective && model.keeps_no_scores())
     all.push_back(fmt::format(
         "recompute = selective spares no memory: model {} keeps no scores of attention (its file "
@@ -325,7 +332,7 @@ Setup prepare_with(const Scenario& given, const PlatformFile& platform,
   std::ranges::move(surprises_of(scenario, model, compute), std::back_inserter(warnings));
   if (scenario.iterations && *scenario.iterations % traffic.round != 0)
     warnings.push_back(
-        fmt::format("iterations = {} is no whole number of rounds of {}: the run has {}",
+        fmt::format("iterations = {} is no whole number of rounds of {}: {} are measured",
                     *scenario.iterations, traffic.round, *iterations));
   std::optional<MemoryNeed> memory = memory_need(
       scenario, model, traffic.cluster, static_cast<double>(traffic.encoded_of(model_bucket)));

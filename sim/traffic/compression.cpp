@@ -61,6 +61,8 @@ Compression::Compression(const Scenario& scenario, const Cluster& cluster,
   read_as_ = scenario.read_as;
   precision_ = scenario.precision;
   seed_ = scenario.seed;
+  asks_for_shapes_ =
+      compressor_->asks_for_shapes(scenario.compressor_settings) && !scenario.learns();
   may_fuse_more_ = scenario.fusion.kind != Fusion::Kind::all;
   iterations_per_stage_ = scenario.epoch_iterations.value_or(1);
   // No stage sends less than after warm-up.
@@ -158,6 +160,13 @@ WireSize Compression::message(std::uint64_t elements, int iteration) const {
     known = known_sizes_.emplace(key, size).first;
   }
   return known->second;
+}
+
+WireSize Compression::message(const std::vector<TensorShape>& shapes, std::uint64_t elements,
+                              int iteration) const {
+  return asks_for_shapes_ && !shapes.empty()
+             ? compressor_->by_tensor.wire_bytes(settings(iteration), shapes, precision_)
+             : message(elements, iteration);
 }
 
 std::uint64_t Compression::drawn_bytes(const WireSize& size, int worker, int iteration,

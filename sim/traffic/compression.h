@@ -49,6 +49,9 @@ class Compression {
   // Size of a message for this number of gradient values, in an iteration (the density may warm
   // up). -1: after warm-up.
   WireSize message(std::uint64_t elements, int iteration) const;
+  // The same for all tensors of a bucket, where the compressor asks for their shapes.
+  WireSize message(const std::vector<TensorShape>& shapes, std::uint64_t elements,
+                   int iteration) const;
   void reseed(std::uint64_t seed) { seed_ = seed; }  // of drawn_bytes()
   // Bytes of one worker's message if the compressor does not fix the size: drawn at random from the
   // range that the compressor's own rule accepts, with `size.bytes` as the mean.
@@ -94,6 +97,7 @@ class Compression {
   // No row of a table includes momentum. With learning, the encoder computes the momentum, and is
   // priced as if it did not.
   bool unpriced_momentum_ = false;
+  bool asks_for_shapes_ = false;
   bool may_fuse_more_ = false;  // the scenario's buckets may be larger: bucket-bytes = all
   int iterations_per_stage_ = 1;
   Precision precision_ = Precision::fp32;

@@ -48,7 +48,7 @@ Payload Traffic::payload_of(const Bucket& bucket, int iteration) const {
   payload.elements = compressed_of(bucket);
   payload.dense_bytes = payload.elements * value_bytes(precision);
   payload.small_bytes = bucket.small_parameters * value_bytes(precision);
-  const WireSize size = compression.message(payload.elements, iteration);
+  const WireSize size = compression.message(bucket.shapes, payload.elements, iteration);
   payload.bytes = static_cast<std::uint64_t>(std::llround(size.bytes));
   payload.summable = compression.compressor().reducible;
   payload.all_reduces = compression.compressor().first_half ? 2 : 1;

@@ -174,5 +174,60 @@ TEST(PowerSgd, ScalesWhereGatheringDoesNot) {
   EXPECT_GT(exchange_s(32, "onebit") / exchange_s(32, "none"), 0.4) << "1/32 of 31/2 times as much";
 }
 
+// Bytes of a worker's gradient and of its message, with all tensors in one bucket: of two workers
+// in a ring, each sends as many.
+struct Sizes {
+  double dense = 0;
+  double message = 0;
+  double times() const { return std::round(dense / message); }
+};
+
+Sizes sizes_of(const std::string& model, const std::string& rank, Options more = {}) {
+  Options options{{"platform", "gbe-32x1"},     {"workers", "2"},        {"model", model},
+                  {"device", cost_table(0, 0)}, {"bucket-bytes", "all"}, {"iterations", "2"}};
+  Sizes sizes{.dense = simulated(options).figures.bytes_sent};
+  options.merge(more);
+  options["compressor"] = "powersgd";
+  options["rank"] = rank;
+  sizes.message = simulated(options).figures.bytes_sent;
+  return sizes;
+}
+
+// Tables 3 and 4 of the paper say how many times smaller messages of ranks 1, 2 and 4 are. Once, a
+// bucket was one matrix as square as possible: 805 times for ResNet-18 and rank 1.
+TEST(PowerSgd, HasTheBytesOfThePaper) {
+  const std::map<std::string, double> resnet18{{"1", 243}, {"2", 136}, {"4", 72}};
+  for (const auto& [rank, times] : resnet18)
+    EXPECT_EQ(sizes_of("resnet18-cifar10", rank).times(), times) << rank;
+  // WikiText-2: three layers of 650 and a decoder tied to the embedding.
+  std::string lstm = "layer,parameters,forward_flop,shape\n";
+  auto add = [&lstm, layers = 0](int rows, int columns) mutable {
+    lstm += std::to_string(layers++) + "," + std::to_string(rows * columns) + ",1," +
+            std::to_string(rows) + (columns > 1 ? "x" + std::to_string(columns) : "") + "\n";
+  };
+  add(28869, 650);
+  for (int layer = 0; layer < 3; ++layer) {
+    add(2600, 650);
+    add(2600, 650);
+    add(2600, 1);
+    add(2600, 1);
+  }
+  add(28869, 1);
+  const std::string model = written_model(lstm);
+  const std::map<std::string, double> published{{"1", 310}, {"2", 203}, {"4", 120}};
+  for (const auto& [rank, times] : published)
+    EXPECT_EQ(sizes_of(model, rank).times(), times) << rank;
+}
+
+// PyTorch's powerSGD_hook with rank 4: of each tensor of ResNet-50 both factors, and 54,120 values
+// of vectors. Its batched hook takes a bucket as one matrix.
+TEST(PowerSgd, HasTheBytesOfPyTorchsHooks) {
+  EXPECT_EQ(sizes_of("resnet50", "4").message, 1'536'336);
+  EXPECT_EQ(sizes_of("resnet50", "4", {{"matrices", "bucket"}}).message, 4 * 4 * (5056 + 5055));
+  // A matrix has no more columns than its smaller side.
+  const std::string tiny = written_model("layer,parameters,forward_flop,shape\na,30,1,3x2x5\n");
+  EXPECT_EQ(sizes_of(tiny, "8").message, 4 * 3 * (3 + 10));
+}
+
 }  // namespace
 }  // namespace syncline

@@ -176,13 +176,18 @@ std::string star_platform(const Star& star) {
   return path;
 }
 
-std::string model_of(const std::vector<std::uint64_t>& parameters) {
+std::string written_model(const std::string& csv) {
   const std::string path = temporary_file(".csv");
-  std::ofstream csv(path);
+  std::ofstream(path) << csv;
+  return path;
+}
+
+std::string model_of(const std::vector<std::uint64_t>& parameters) {
+  std::ostringstream csv;
   csv << "layer,parameters,forward_flop\n";
   for (std::size_t i = 0; i < parameters.size(); ++i)
     csv << "layer" << i << "," << parameters[i] << ",1000\n";
-  return path;
+  return written_model(csv.str());
 }
 
 std::string cost_table(double compress_s, double decompress_s, std::optional<double> further_s) {

@@ -59,6 +59,9 @@ std::string star_platform(const Star& star);
 // its path.
 std::string written_platform(const std::string& text);
 
+// Writes a model's CSV into the test's temporary folder and returns its path.
+std::string written_model(const std::string& csv);
+
 // A model of these tensors, in forward order, with equal flop each.
 std::string model_of(const std::vector<std::uint64_t>& parameters);
 

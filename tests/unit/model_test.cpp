@@ -93,6 +93,15 @@ TEST(ReadModel, RefusesActivationsThatCannotBe) {
   expect_mentions(error_message(more + "a,1,1,2,3\n"), {"net.csv:2: attention_bytes = 3"});
 }
 
+TEST(ReadModel, RefusesShapesThatCannotBe) {
+  const std::string more = "layer,parameters,forward_flop,shape\n";
+  for (const std::string shape : {"", "x", "2x", "0x3", "2.5x2", "-3x-2", "2*3", "1e30x1"})
+    expect_mentions(error_message(more + "a,6,1," + shape + "\n"), {"net.csv:2: shape = "});
+  expect_mentions(error_message(more + "a,6,1,2x2\n"),
+                  {"net.csv:2: shape = 2x2: allowed are dimensions whose product is the row's "
+                   "parameters, 6"});
+}
+
 TEST(Models, AllLoadAndDeclareTheirTotals) {
   const std::vector<std::string> names = names_in("models", ".csv");
   for (const std::string& name : names) {
