@@ -143,10 +143,10 @@ std::vector<int> Round::calls(Call call, Among group, std::size_t buckets) const
 
 // Records 3 rounds. If a round is one iteration, records 66: two periods of calls that change with
 // a period of up to 32 iterations. If rounds differ, all but the first are kept.
-Round recorded_round(const Setup& setup, int rank) {
+Round recorded_round(const Setup& setup) {
   const int length = setup.traffic.round;
   std::vector<std::vector<AlikeIterations>> rounds(length == 1 ? 66 : 3);
-  Recorder recorder(setup, rank, static_cast<std::int64_t>(rounds.size()) * length,
+  Recorder recorder(setup, 0, static_cast<std::int64_t>(rounds.size()) * length,
                     [&](std::int64_t iteration, std::vector<Act> acts) {
                       auto& parts = rounds[static_cast<std::size_t>(iteration / length)];
                       if (!parts.empty() && parts.back().acts == acts)

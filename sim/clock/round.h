@@ -57,13 +57,14 @@ struct Round {
   std::vector<int> calls(Call call, Among group, std::size_t buckets) const;
 };
 
-// The calls of this worker; where all average with each other, those of every worker. Throws
-// std::runtime_error if a round has more than most_acts, and std::logic_error if the schedule's
-// workers neither average with each other nor send neighbours parameters.
+// The calls of every worker, where all average with each other. Throws std::runtime_error if a
+// round has more than most_acts, and std::logic_error if the schedule's workers do not average with
+// each other.
 constexpr std::int64_t most_acts = 16'000'000;
-Round recorded_round(const Setup& setup, int rank = 0);
+Round recorded_round(const Setup& setup);
 
-// The calls of a worker in each of its first iterations.
+// The calls of a worker in each of its first iterations, where workers send neighbours parameters.
+// Throws likewise.
 struct RecordedIterations {
   std::vector<std::vector<Act>> kinds;  // different iterations
   std::vector<std::size_t> kind_of;     // by iteration

@@ -13,16 +13,7 @@
 namespace syncline {
 namespace {
 
-// By rank: the fraction of its sent and received bytes, in the whole run, that belongs to the
-// window.
-struct MeasuredParts {
-  std::vector<double> sent;
-  std::vector<double> received;
-  // By sender and receiver, of the copies that neighbours send each other.
-  std::map<std::pair<int, int>, double> copies;
-};
-
-// The fraction of the bytes of some rows that belongs to the window.
+// Bytes of some rows, in the whole run and in the window.
 struct MeasuredBytes {
   double all = 0;
   double inside = 0;
@@ -34,24 +25,24 @@ struct MeasuredBytes {
   double part() const { return all > 0 ? inside / all : 0; }
 };
 
-MeasuredParts measured_parts(const Trace& trace, const MeasuredWindow& measured) {
-  std::vector<MeasuredBytes> sent(trace.rank_names.size()), received(trace.rank_names.size());
+struct MeasuredParts {
+  std::vector<MeasuredBytes> sent;  // by rank
+  std::vector<MeasuredBytes> received;
+  // By sender and receiver, of the copies that neighbours send each other.
   std::map<std::pair<int, int>, MeasuredBytes> copies;
+};
+
+MeasuredParts measured_parts(const Trace& trace, const MeasuredWindow& measured) {
+  const std::vector<MeasuredBytes> none(trace.rank_names.size());
+  MeasuredParts parts{.sent = none, .received = none, .copies = {}};
   for (const Row& row : trace.rows)
     if (row.bytes_sent + row.bytes_received > 0) {
       const double part = measured.part(row);
-      sent[index(row.rank)].add(row.bytes_sent, part);
-      received[index(row.rank)].add(row.bytes_received, part);
+      parts.sent[index(row.rank)].add(row.bytes_sent, part);
+      parts.received[index(row.rank)].add(row.bytes_received, part);
       if (row.verb == Verb::parameters && row.worker >= 0)
-        copies[{row.rank, row.worker}].add(row.bytes_sent, part);
+        parts.copies[{row.rank, row.worker}].add(row.bytes_sent, part);
     }
-  MeasuredParts parts;
-  for (std::size_t rank = 0; rank < sent.size(); ++rank) {
-    parts.sent.push_back(sent[rank].part());
-    parts.received.push_back(received[rank].part());
-  }
-  for (const auto& [pair, bytes] : copies)
-    parts.copies.emplace(pair, bytes.part());
   return parts;
 }
 
@@ -86,9 +77,10 @@ void add_what_was_sent(const Setup& setup, Routes& routes, const SentBetween& fo
     const bool server_sends =
         from >= trace.workers && (!aggregates || from < trace.workers + trace.servers);
     const auto copies = measured.copies.find({from, to});
-    const double part = copies != measured.copies.end() ? copies->second
-                        : server_sends                  ? measured.received[index(to)]
+    const MeasuredBytes& bytes_of_pair = copies != measured.copies.end() ? copies->second
+                                         : server_sends ? measured.received[index(to)]
                                                         : measured.sent[index(from)];
+    const double part = bytes_of_pair.part();
     for (std::size_t i = trace.links.size(); i < routes.links().size(); ++i)
       trace.links.push_back({.name = routes.links()[i].name,
                              .bandwidth = routes.links()[i].bandwidth,

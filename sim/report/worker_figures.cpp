@@ -100,20 +100,23 @@ void keep_some(std::vector<WorkerFigures>& rows) {
 
 void add_workers(const Trace& trace, const std::vector<WorkerRows>& workers,
                  const std::vector<SpentSeconds>& spent, Figures& figures) {
-  Group group;  // of the last row
+  std::vector<Group> groups;
   for (std::size_t w = 0; w < workers.size(); ++w) {
     Group own;
     own.add(workers[w], spent[w]);
-    if (figures.workers.empty() || !are_alike(figures.workers.back(), own.figures())) {
-      group = own;
-      figures.workers.push_back(group.figures());
-      figures.workers.back().name = trace.rank_names[w];
-    } else {
-      group.add(workers[w], spent[w]);
-      figures.workers.back() = group.figures();
-      const std::size_t first = w + 1 - index(group.workers);
-      figures.workers.back().name = fmt::format("{} to {}", trace.rank_names[first], w);
-    }
+    if (groups.empty() || !are_alike(groups.back().figures(), own.figures()))
+      groups.push_back(own);
+    else
+      groups.back().add(workers[w], spent[w]);
+  }
+  std::size_t first = 0;  // worker of the group
+  for (const Group& group : groups) {
+    figures.workers.push_back(group.figures());
+    std::string& name = figures.workers.back().name;
+    name = trace.rank_names[first];
+    first += index(group.workers);
+    if (group.workers > 1)
+      name = fmt::format("{} to {}", name, first - 1);
   }
   keep_some(figures.workers);
   const auto [least, most] = std::ranges::minmax_element(workers, {}, &WorkerRows::counted);

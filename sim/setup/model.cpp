@@ -4,8 +4,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
-#include <limits>
-#include <utility>
 
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
