@@ -211,8 +211,9 @@ std::string explain_averaging(const Setup& setup, Routes& routes) {
   const std::optional<Averaging> known = averaging(setup, routes);
   if (!known)
     return setup.traffic.partners == Schedule::Partners::neighbours
-               ? "  copies of parameters         not known: whom workers ask is drawn, profiles "
-                 "change their time, or they are too many to follow\n"
+               ? "  copies of parameters         not known: whom workers ask is drawn, what they "
+                 "call goes on changing, profiles change their time, or they are too many to "
+                 "follow\n"
                : "  exchange of all buckets      not known: the platform's profiles change its "
                  "time\n";
   if (setup.traffic.partners == Schedule::Partners::neighbours)
