@@ -188,8 +188,8 @@ rivals() {
   local code=$?
   said=$(rows_of rivals)
   if python3 -c 'import torch' 2>/dev/null; then
-    within "$(slice)" python3 "$kernels/calibrate/baseline_torch.py" --device cuda --sizes "${sizes##*,}" --append "$work/rivals.csv" &&
-      said="$said; torch.topk"
+    within "$(slice)" python3 "$kernels/calibrate/baseline_torch.py" --device cuda --sizes "${sizes##*,}" \
+      --published topk,gaussiank,qsgd,efsign,dgc --append "$work/rivals.csv" && said="$said; PyTorch"
   else
     said="$said; no PyTorch here"
   fi

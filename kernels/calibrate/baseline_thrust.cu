@@ -1,14 +1,34 @@
 // Error feedback and top-k with plain Thrust: add, take magnitudes, sort all with their indices,
 // take the first k, set the residual to zero there.
+#include <thrust/execution_policy.h>
+#include <thrust/gather.h>
+#include <thrust/iterator/constant_iterator.h>
+#include <thrust/scatter.h>
 #include <thrust/sequence.h>
 #include <thrust/sort.h>
+#include <thrust/transform.h>
 
 #include "kernels/arithmetic/keys.h"
-#include "kernels/calibrate/published.cuh"
 #include "kernels/calibrate/rival.cuh"
 
 namespace syncline {
 namespace {
+
+// Serves Thrust's temporaries from one allocation, so that no cudaMalloc is timed.
+struct Arena {
+  using value_type = char;
+  char* next = nullptr;
+  char* end = nullptr;
+
+  char* allocate(std::ptrdiff_t bytes) {
+    char* const at = next;
+    if (bytes > end - next)
+      throw std::runtime_error("Thrust needs more memory than it was given");
+    next += (bytes + 255) / 256 * 256;
+    return at;
+  }
+  void deallocate(char*, std::size_t) {}
+};
 
 struct KeyOf {
   __device__ std::uint32_t operator()(float value) const { return magnitude_key(value); }

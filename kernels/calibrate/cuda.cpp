@@ -117,31 +117,6 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
       further_message(one, time_of(messages_of_slope)));
 }
 
-// The argument `k` of a baseline: how many elements the cell sends, or its rank.
-std::size_t size_of(const Cell& cell, std::size_t elements) {
-  if (has_density(*cell.compressor))
-    return wanted(density_of(cell.settings), elements);
-  return declares(cell.compressor->options, "rank")
-             ? static_cast<std::size_t>(cell.settings.number("rank"))
-             : 0;
-}
-
-const std::string published = "published-";
-
-const std::string published_operation = "encode-as-published";
-
-// Measures the published code of a compressor, as a chain of operations.
-void measure_as_published(const Cell& cell, const DeviceBaseline& chain, std::size_t elements,
-                          const CudaRun& run) {
-  const Compressor& compressor = *cell.compressor;
-  const Values gradient = gradient_of("gauss", elements, 1);
-  run.table.add(
-      compressor.name, written_settings(compressor, cell.settings), published_operation, elements,
-      static_cast<double>(elements) * chain.bytes_per_element,
-      compressor.wire_bytes(cell.settings, elements, Precision::fp32).bytes, "gauss",
-      run.timer.timed(run.runtime.baseline_sampler(chain, gradient, size_of(cell, elements))));
-}
-
 // Measures what a user would run without this project.
 void measure_baseline(const DeviceBaseline& baseline, std::size_t elements,
                       const std::string& density, const CudaRun& run) {
@@ -155,7 +130,6 @@ void measure_baseline(const DeviceBaseline& baseline, std::size_t elements,
 
 std::vector<Measurement> measurements_of(const CalibrateOptions& options, const CudaRun& run) {
   std::vector<Measurement> all;
-  const auto& baselines = Registered<DeviceBaseline>::all();
   for (const std::size_t elements : options.sizes) {
     const double n = static_cast<double>(elements);
     for (const Cell& cell : cells_of(options)) {
@@ -165,18 +139,10 @@ std::vector<Measurement> measurements_of(const CalibrateOptions& options, const 
       for (const std::string& distribution : options.distributions)
         all.push_back({name, distribution, elements, rows_of(cell, elements, distribution),
                        [=, &run] { measure(cell, distribution, elements, run); }});
-      if (const auto found = baselines.find(published + name);
-          options.baselines && found != baselines.end())
-        all.push_back({found->first,
-                       "gauss",
-                       elements,
-                       {{name, written_settings(*cell.compressor, cell.settings),
-                         published_operation, n, "gauss"}},
-                       [=, &run] { measure_as_published(cell, found->second, elements, run); }});
     }
     const std::string& density = options.densities.back();
-    for (const auto& [name, baseline] : baselines)
-      if (const DeviceBaseline* one = &baseline; options.baselines && !name.starts_with(published))
+    for (const auto& [name, baseline] : Registered<DeviceBaseline>::all())
+      if (const DeviceBaseline* one = &baseline; options.baselines)
         all.push_back({one->name,
                        "gauss",
                        elements,

@@ -67,10 +67,9 @@ struct DeviceCompressor {
 };
 
 // Things measured beside the compressors, on the same data: what a user would run without this
-// project (baseline-*: libraries; published-*: the published codes as chains of one kernel per
-// operation), and single passes of this project (pass-*). Their bits are not tested. `k` is the
-// number of elements to send, or the rank. `run` gets all its memory in its workspace, so that no
-// timing includes an allocation.
+// project (baseline-*: libraries), and single passes of this project (pass-*). Their bits are not
+// tested. `k` is the number of elements to send. `run` gets all its memory in its workspace, so
+// that no timing includes an allocation.
 struct DeviceBaseline {
   static constexpr const char* kind = "CUDA baseline";
   std::string name = {};

@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sstream>
 #include <sys/wait.h>
 
 #include "kernels/cost_table.h"
+#include "tests/kernels/data.h"
 
 namespace syncline {
 namespace {
@@ -67,11 +69,40 @@ TEST_F(BaselineTorch, RefusesInOneLineWithCode2) {
                    "allowed are whole numbers from 1 to 2^31 - 1");
   for (const char* density : {"-1", "2", "nan", "x"})
     expect_refusal(fake, std::string("--densities=") + density, "allowed are numbers from 0 to 1");
+  expect_refusal(fake, "--published topk,adacomp",
+                 "--published adacomp: allowed are topk, randomk,");
   expect_refusal(fake, "--unknown 1", "--unknown");
   expect_refusal(fake, "--append " + folder_ + "/none.csv", "No such file");
   const std::string other = folder_ + "/other.csv";
   std::ofstream(other) << "# device: another, 2 threads\n";
   expect_refusal(fake, "--append " + other, "not a table that syncline-calibrate wrote for");
+}
+
+// Rows of published encoders stand beside those of the compressors they belong to.
+TEST_F(BaselineTorch, PublishedEncodersHaveTheSettingsAndBytesOfTheirCompressors) {
+  const auto [code, text] = run_with(
+      "import sys\n"
+      "sys.path.insert(0, '" KERNELS_FOLDER
+      "/calibrate')\n"
+      "import baseline_torch\n"
+      "for name, (settings, _, bytes_of) in baseline_torch.PUBLISHED.items():\n"
+      "  print(name, bytes_of(70001) if bytes_of else 0, settings.replace('%.12g', '0.01'))\n"
+      "sys.exit()\n",
+      "");
+  ASSERT_EQ(code, 0) << text;
+  std::istringstream lines(text);
+  std::size_t count = 0;
+  std::string name, settings;
+  for (double bytes = 0; lines >> name >> bytes && std::getline(lines >> std::ws, settings);
+       ++count) {
+    const Compressor& compressor = Registered<Compressor>::find(name);
+    const Settings usual = settings_at(compressor, has_density(compressor) ? "0.01" : "");
+    EXPECT_EQ(settings, written_settings(compressor, usual)) << name;
+    if (bytes > 0) {
+      EXPECT_EQ(bytes, compressor.wire_bytes(usual, 70001, Precision::fp32).bytes) << name;
+    }
+  }
+  EXPECT_EQ(count, 13u);
 }
 
 TEST_F(BaselineTorch, AddsRowsToTheTableOfThisMachine) {
@@ -89,6 +120,14 @@ TEST_F(BaselineTorch, AddsRowsToTheTableOfThisMachine) {
                        " --sizes 2^12,100 --densities 0.01,0 --threads 2 --append " + path));
   const CostTable table = read_cost_table(path);
   ASSERT_EQ(table.rows.size(), before + 4);
+  ASSERT_TRUE(succeeds(python + " " + script + " --sizes 1000 --threads 2 --published " +
+                       "topk,randomk,threshold,gaussiank,dgc,mstopk,sidco,cat,efsign,onebit,"
+                       "terngrad,qsgd,powersgd --append " +
+                       path));
+  const CostTable more = read_cost_table(path);
+  ASSERT_EQ(more.rows.size(), before + 4 + 1 + 13);
+  for (std::size_t i = before + 5; i < more.rows.size(); ++i)
+    EXPECT_EQ(more.rows[i].operation, "encode-as-published");
   const double bytes[] = {320, 0, 8, 0};
   for (std::size_t i = 0; i < 4; ++i) {
     const CostRow& row = table.rows[before + i];
