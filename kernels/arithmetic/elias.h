@@ -54,18 +54,17 @@ class BitWriter {  // highest bit of each byte first
   unsigned used_ = 0;
 };
 
-// Also used on a GPU, which cannot throw: remembers the first error, and returns zeros from then
-// on.
+// Throws CorruptMessage for bits that no encoder writes.
 class BitReader {
  public:
-  constexpr explicit BitReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  constexpr std::uint64_t get(unsigned count) {
+  explicit BitReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  std::uint64_t get(unsigned count) {
     if (count > 8 * bytes_.size() - position_)
       fail("the message ends inside a code");
     std::uint64_t value = 0;
-    while (wrong_ == nullptr && count > 0) {
+    while (count > 0) {
       const unsigned here = static_cast<unsigned>(8 - position_ % 8);
-      const unsigned taken = count < here ? count : here;
+      const unsigned taken = std::min(count, here);
       const unsigned byte = std::to_integer<unsigned>(bytes_[position_ / 8]);
       value = value << taken | (byte >> (here - taken) & ((1u << taken) - 1));
       position_ += taken;
@@ -73,31 +72,28 @@ class BitReader {
     }
     return value;
   }
+  std::uint64_t get_elias() {
+    std::uint64_t k = 1;
+    while (get(1) != 0) {
+      if (k > 40)  // no length here has that many bits
+        fail("a number of more than 40 bits");
+      k = std::uint64_t{1} << k | get(static_cast<unsigned>(k));
+    }
+    return k;
+  }
   // Skips to the next byte; the skipped bits must be zero.
-  constexpr void align() {
+  void align() {
     if (position_ % 8 != 0 && get(static_cast<unsigned>(8 - position_ % 8)) != 0)
       fail("bits set between two buckets");
   }
-  constexpr void fail(const char* what) { wrong_ = wrong_ == nullptr ? what : wrong_; }
-  constexpr const char* wrong() const { return wrong_; }  // the first error, or null
-  constexpr std::size_t bytes_read() const { return (position_ + 7) / 8; }
-  constexpr bool at_end() const { return position_ >= 8 * bytes_.size(); }
+  [[noreturn]] static void fail(const std::string& what) {
+    throw CorruptMessage("corrupt qsgd message: " + what);
+  }
+  bool at_end() const { return position_ >= 8 * bytes_.size(); }
 
  private:
   std::span<const std::byte> bytes_;
   std::size_t position_ = 0;  // in bits
-  const char* wrong_ = nullptr;
 };
-
-constexpr std::uint64_t get_elias(BitReader& in) {
-  std::uint64_t k = 1;
-  while (in.get(1) != 0) {
-    if (k > 40)  // no length here has that many bits
-      in.fail("a number of more than 40 bits");
-    else
-      k = std::uint64_t{1} << k | in.get(static_cast<unsigned>(k));
-  }
-  return k;
-}
 
 }  // namespace syncline

@@ -159,6 +159,11 @@ int measure_on_cuda(const CalibrateOptions& options) {
   for (const std::string& name : options.compressors)
     if (!Registered<DeviceCompressor>::all().contains(name))
       std::fprintf(stderr, "%s has no CUDA version: not measured\n", name.c_str());
+  for (const Cell& cell : cells_of(options)) {
+    const auto found = Registered<DeviceCompressor>::all().find(cell.compressor->name);
+    if (found != Registered<DeviceCompressor>::all().end() && found->second.check)
+      found->second.check(cell.settings);
+  }
   GrowingTable table(options, runtime.about());
   WarmTimer timer(runtime);
   const CudaRun run{runtime, timer, table};

@@ -6,11 +6,13 @@
 //
 // Message, fixed width: one scale (fp32) per bucket, then the codes: sign and level. Elias: bucket
 // after bucket, each from a byte boundary.
-#include "kernels/compressors/qsgd.h"
+#include <cmath>
 
+#include "kernels/arithmetic/moments.h"
 #include "kernels/arithmetic/normal.h"
 #include "kernels/arithmetic/packing.h"
 #include "kernels/arithmetic/values.h"
+#include "kernels/compressors/qsgd_elias.h"
 #include "kernels/cpu/feedback.h"
 #include "kernels/elementary.h"
 #include "kernels/gpu/selection_traffic.h"
@@ -31,30 +33,13 @@ Qsgd qsgd_of(const Settings& settings) {
   return qsgd;
 }
 
-void put_bucket(const Qsgd& qsgd, float scale, const std::uint8_t* codes, std::size_t count,
-                BitWriter& out) {
-  out.put({std::bit_cast<std::uint32_t>(scale), 32});
-  std::size_t last = 0;  // positions count from one
-  for (std::size_t i = 0; i < count; ++i)
-    if (qsgd.coding == Coding::dense || (codes[i] & (qsgd.sign_bit() - 1)) != 0) {
-      out.put(coded(qsgd, i + 1 - last, codes[i]));
-      last = i + 1;
-    }
-  if (qsgd.coding == Coding::sparse)
-    out.put(elias(static_cast<std::uint32_t>(count + 1 - last)));
-  out.align();
-}
-
 namespace {
 
-float get_bucket(const Qsgd& qsgd, std::size_t count, BitReader& in, std::uint8_t* codes) {
-  std::fill(codes, codes + count, std::uint8_t{0});
-  const float scale = read_bucket(qsgd, count, in, [&](std::size_t i, std::uint32_t code) {
-    codes[i] = static_cast<std::uint8_t>(code);
-  });
-  if (in.wrong() != nullptr)
-    throw CorruptMessage(std::string("corrupt qsgd message: ") + in.wrong());
-  return scale;
+// The scale of one bucket: its largest magnitude, or its 2-norm.
+float scale_of(const Qsgd& qsgd, const Moments& moments) {
+  const float scale = qsgd.max_norm ? std::bit_cast<float>(moments.top)
+                                    : static_cast<float>(std::sqrt(moments.squares));
+  return scale == scale ? scale : std::numeric_limits<float>::quiet_NaN();  // one NaN for all
 }
 
 std::size_t buckets_of(const Qsgd& qsgd, std::size_t elements) {
@@ -309,7 +294,8 @@ Amount coded_sectors(const Settings& settings, std::size_t elements) {
   return sectors({mean, 0.05 * mean});
 }
 
-// What qsgd.cu enqueues. Fixed-width codes are the message, or the input of the Elias coder.
+// What qsgd.cu enqueues. Elias codes have no CUDA version: counted is what one enqueued that was
+// tested until 0.3.0, with fixed-width codes as the input of its coder.
 StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
   const Qsgd qsgd = qsgd_of(settings);
   const std::size_t buckets = buckets_of(qsgd, elements);

@@ -1,11 +1,27 @@
 // QSGD on a GPU. Fixed-width codes take one pass, with a warp per bucket: lane l takes elements l,
-// l + 32, ...; eight rows share one Philox call per lane. Elias codes are made from fixed-width
-// codes in the workspace, and decoded into them: qsgd_elias.cuh.
+// l + 32, ...; eight rows share one Philox call per lane. Elias codes are left to CPUs.
 #include "kernels/arithmetic/packing.h"
-#include "kernels/compressors/qsgd_elias.cuh"
+#include "kernels/compressors/qsgd.h"
+#include "kernels/gpu/device.cuh"
 
 namespace syncline {
 namespace {
+
+struct QsgdShape {
+  Qsgd qsgd;
+  std::size_t elements, buckets;
+  unsigned bucket_shift;  // log2 of a bucket's elements
+  bool feedback;
+};
+
+__device__ unsigned code_at(const unsigned char* codes, std::size_t i, const QsgdShape& shape) {
+  const std::size_t bit = i * shape.qsgd.bits;
+  const std::size_t last = packed_bytes(shape.elements, shape.qsgd.bits) - 1;
+  unsigned word = codes[bit / 8];
+  if (bit / 8 < last)
+    word |= static_cast<unsigned>(codes[bit / 8 + 1]) << 8;
+  return word >> bit % 8 & ((1u << shape.qsgd.bits) - 1);
+}
 
 __device__ float bucket_scale(const QsgdShape& shape, float squares, std::uint32_t top) {
   float scale = 0;
@@ -219,7 +235,33 @@ __global__ void dequantise_kernel(DeviceMessages messages, QsgdShape shape, floa
   });
 }
 
-void dequantise(const DeviceMessages& messages, const QsgdShape& shape, float* sum, void* stream) {
+QsgdShape shape_of(const Settings& settings, std::size_t elements) {
+  const Qsgd qsgd = qsgd_of(settings);
+  return {qsgd, elements, (elements + qsgd.bucket - 1) / qsgd.bucket,
+          static_cast<unsigned>(std::countr_zero(qsgd.bucket)), with_feedback(settings)};
+}
+
+void check(const Settings& settings) {
+  if (const std::string coding = settings.word("coding"); coding != "fixed")
+    throw std::invalid_argument("qsgd on a CUDA device: coding = " + coding +
+                                ": allowed is fixed, as Elias codes are made on CPUs only");
+}
+
+void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
+            const DeviceOutput& output, void*, void* stream) {
+  const QsgdShape shape = shape_of(settings, input.elements);
+  float* const scales = reinterpret_cast<float*>(output.message);
+  if (shape.buckets > 0)
+    with_gradient(input, [&]<class Value>(const Value* g) {
+      launch(quantiser<Value>(shape.qsgd), static_cast<unsigned>((shape.buckets + 7) / 8), 256,
+             stream, g, input.residual, shape, draw, scales,
+             reinterpret_cast<unsigned char*>(scales + shape.buckets));
+    });
+}
+
+void decode_add(const Settings& settings, const DeviceMessages& messages, const Draw&, float* sum,
+                std::size_t elements, void*, void* stream) {
+  const QsgdShape shape = shape_of(settings, elements);
   const auto enqueue = [&]<unsigned known_bits>() {
     launch_dense(messages, dequantise_kernel<known_bits, false>,
                  dequantise_kernel<known_bits, true>, shape.elements, stream, shape, sum);
@@ -236,72 +278,8 @@ void dequantise(const DeviceMessages& messages, const QsgdShape& shape, float* s
   }
 }
 
-QsgdShape shape_of(const Settings& settings, std::size_t elements) {
-  const Qsgd qsgd = qsgd_of(settings);
-  return {qsgd, elements, (elements + qsgd.bucket - 1) / qsgd.bucket,
-          static_cast<unsigned>(std::countr_zero(qsgd.bucket)), with_feedback(settings)};
-}
-
-void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
-            const DeviceOutput& output, void* workspace, void* stream) {
-  const QsgdShape shape = shape_of(settings, input.elements);
-  const bool fixed = shape.qsgd.coding == Coding::fixed;
-  const EliasRoom room = room_of(workspace, shape);
-  std::byte* quantised = fixed ? output.message : reinterpret_cast<std::byte*>(room.scales);
-  if (shape.buckets > 0)
-    with_gradient(input, [&]<class Value>(const Value* g) {
-      launch(quantiser<Value>(shape.qsgd), static_cast<unsigned>((shape.buckets + 7) / 8), 256,
-             stream, g, input.residual, shape, draw, reinterpret_cast<float*>(quantised),
-             reinterpret_cast<unsigned char*>(quantised) + 4 * shape.buckets);
-    });
-  if (!fixed)
-    write_elias(room, shape, output, stream);
-}
-
-void decode_add(const Settings& settings, const DeviceMessages& messages, const Draw&, float* sum,
-                std::size_t elements, void* workspace, void* stream) {
-  const QsgdShape shape = shape_of(settings, elements);
-  if (elements == 0)
-    return;
-  if (shape.qsgd.coding == Coding::fixed) {
-    dequantise(messages, shape, sum, stream);
-    return;
-  }
-  const EliasRoom room = room_of(workspace, shape);
-  DeviceMessages read;
-  read.at[0] = reinterpret_cast<const std::byte*>(room.scales);
-  read.count = 1;
-  for_each_message(messages, [&](const std::byte* message, std::size_t bytes) {
-    read_elias(message, bytes, room, shape, stream);
-    dequantise(read, shape, sum, stream);
-  });
-}
-
-std::size_t message_room(const Settings& settings, std::size_t elements) {
-  const QsgdShape shape = shape_of(settings, elements);
-  return shape.qsgd.coding == Coding::fixed ? fixed_bytes(shape) : coded_room(shape);
-}
-
-std::vector<MessagePart> parts(const Settings& settings, std::size_t elements, Precision,
-                               std::uint64_t written) {
-  const QsgdShape shape = shape_of(settings, elements);
-  return {{0, shape.qsgd.coding == Coding::fixed ? fixed_bytes(shape) : written}};
-}
-
-std::size_t workspace_bytes(const Settings& settings, std::size_t elements) {
-  const QsgdShape shape = shape_of(settings, elements);
-  if (shape.qsgd.coding == Coding::fixed)
-    return 0;
-  return 1024 + 8 * shape.buckets + fixed_bytes(shape) + 1 + 2 * coded_room(shape);
-}
-
-const Registered<DeviceCompressor> entry{{.name = "qsgd",
-                                          .halves = true,
-                                          .message_room = message_room,
-                                          .parts = parts,
-                                          .workspace_bytes = workspace_bytes,
-                                          .encode = encode,
-                                          .decode_add = decode_add}};
+const Registered<DeviceCompressor> entry{
+    {.name = "qsgd", .halves = true, .check = check, .encode = encode, .decode_add = decode_add}};
 
 }  // namespace
 }  // namespace syncline

@@ -109,6 +109,7 @@ void put_begun_at(std::size_t begin, const DeviceBytes& gradient, const Bench& b
 std::function<double()> sampler(const DeviceCompressor& compressor, const Settings& settings,
                                 std::span<const float> gradient, const State& state,
                                 std::size_t decoded_messages) {
+  check(compressor, settings, Precision::fp32);
   refuse_large(gradient.size());
   const Draw draw{1, 20, 0};
   State start = state;

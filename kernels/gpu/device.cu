@@ -18,7 +18,7 @@ namespace {
 void encode(const DeviceCompressor& compressor, const Settings& settings, const Gradient& gradient,
             const Draw& draw, State& state, Message& message) {
   const std::size_t n = gradient.elements();
-  refuse_halves(compressor, gradient.precision());
+  check(compressor, settings, gradient.precision());
   refuse_large(n);
   message.clear();
   prepare(compressor, settings, n, draw, state);
@@ -43,7 +43,7 @@ void encode(const DeviceCompressor& compressor, const Settings& settings, const 
 void decode_add(const DeviceCompressor& compressor, const Settings& settings,
                 const Messages& messages, Precision precision, const Draw& draw,
                 std::span<float> sum) {
-  refuse_halves(compressor, precision);
+  check(compressor, settings, precision);
   const bool other = precision == Precision::fp16 && compressor.decode_add_halves;
   const auto& decode = other ? compressor.decode_add_halves : compressor.decode_add;
   DeviceMail mail;

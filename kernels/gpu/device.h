@@ -43,6 +43,9 @@ struct DeviceCompressor {
   static constexpr const char* kind = "compressor with a CUDA version";
   std::string name = {};
   bool halves = false;  // also accepts fp16 gradients; others are never given any
+  // Throws std::invalid_argument, with what is allowed, for settings that only the CPU versions
+  // have. Empty: it has all.
+  std::function<void(const Settings&)> check = {};
   // Bytes of the buffer that a message is written into. Empty: `wire_bytes`, which is then exact.
   std::function<std::size_t(const Settings&, std::size_t elements)> message_room = {};
   // The pieces of that buffer that make the message, in wire order. Empty: its first `wire_bytes`.
@@ -98,7 +101,7 @@ struct DeviceRuntime {
   std::function<void(double seconds)> work_for = {};  // copies, to raise the clocks
   std::function<double()> clock_MHz = {};             // current clock of a multiprocessor
   // One encoding, copied to the device and back: message in wire format, residual in `state`.
-  // Throws std::invalid_argument for fp16 if the compressor does not support it.
+  // Throws std::invalid_argument for fp16, or settings, that the compressor does not support.
   std::function<void(const DeviceCompressor&, const Settings&, const Gradient&, const Draw&, State&,
                      Message&)>
       encode = {};

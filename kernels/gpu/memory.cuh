@@ -102,7 +102,10 @@ inline void prepare(const DeviceCompressor& compressor, const Settings& settings
     compressor.prepare(settings, elements, draw, state);
 }
 
-inline void refuse_halves(const DeviceCompressor& compressor, Precision precision) {
+inline void check(const DeviceCompressor& compressor, const Settings& settings,
+                  Precision precision) {
+  if (compressor.check)
+    compressor.check(settings);
   if (precision == Precision::fp16 && !compressor.halves)
     throw std::invalid_argument(compressor.name +
                                 " on a CUDA device: fp16 gradients: allowed is fp32");

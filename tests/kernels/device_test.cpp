@@ -124,16 +124,6 @@ std::vector<std::map<std::string, std::string>> variants(const Compressor& compr
     if (numbers.contains(parameter.name))
       for (const std::string& number : numbers.at(parameter.name))
         all.push_back({{parameter.name, number}});
-    // The longest codes, and the longest gaps.
-    if (parameter.name == "coding")
-      for (const std::string word : {"sparse", "dense"}) {
-        all.push_back({{"coding", word}, {"bits", "8"}, {"quant-bucket", "16"}});
-        all.push_back({{"coding", word},
-                       {"bits", "2"},
-                       {"quant-bucket", "8192"},
-                       {"norm", "two"},
-                       {"error-feedback", "on"}});
-      }
     if (parameter.name == "clip-norm")
       all.push_back({{"clip-norm", "2"}, {"momentum", "0.9"}});
     if (parameter.name == "rule")
@@ -141,7 +131,36 @@ std::vector<std::map<std::string, std::string>> variants(const Compressor& compr
         for (const char* fixed : {"3e4", "3e6", "1e10"})
           all.push_back({{"rule", word}, {"cost", "affine"}, {"fixed-cost", fixed}});
   }
+  std::erase_if(all, [&](const auto& given) {
+    return refuses(Registered<DeviceCompressor>::find(compressor.name),
+                   Settings(compressor.options, given));
+  });
   return all;
+}
+
+// Nothing but QSGD's Elias codes, which no call makes in silence.
+TEST_P(Device, HasEverySettingButEliasCodes) {
+  const Compressor& compressor = Registered<Compressor>::find(GetParam());
+  const DeviceRuntime& runtime = Registered<DeviceRuntime>::find("cuda");
+  const DeviceCompressor& device = Registered<DeviceCompressor>::find(GetParam());
+  for (const OwnOption& parameter : compressor.options)
+    for (const std::string& word : parameter.choices) {
+      const Settings settings(compressor.options, {{parameter.name, word}});
+      const bool is_elias = parameter.name == "coding" && word != "fixed";
+      EXPECT_EQ(refuses(device, settings), is_elias) << parameter.name << " = " << word;
+      if (!is_elias)
+        continue;
+      State state;
+      Message message;
+      std::vector<float> values(100, 1.0f);
+      EXPECT_THROW(
+          runtime.encode(device, settings, std::span<const float>(values), {}, state, message),
+          std::invalid_argument);
+      compressor.cpu.encode(settings, std::span<const float>(values), {}, state, message);
+      EXPECT_THROW(runtime.decode_add(device, settings, message, Precision::fp32, {}, values),
+                   std::invalid_argument);
+      EXPECT_THROW(runtime.sampler(device, settings, values, State{}, 0), std::invalid_argument);
+    }
 }
 
 TEST_P(Device, GivesTheBytesOfTheReferenceWithOtherSettings) {

@@ -29,6 +29,19 @@ TEST(CalibrateCuda, MeasuresEveryCompressorAndSaysHowItsClocksWere) {
   EXPECT_NE(table.about("method").find("four times the L2 read before each"), std::string::npos);
 }
 
+TEST(CalibrateCuda, EliasCodesAreRefusedBeforeAnythingIsMeasured) {
+  const std::string path = testing::TempDir() + "elias.csv";
+  const Ended ended = emulated(
+      "--device cuda --sizes 300 --distributions gauss --compressors none,qsgd --set "
+      "coding=fixed,coding=sparse --out " +
+      path);
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.text,
+            "syncline-calibrate: qsgd on a CUDA device: coding = sparse: allowed is fixed, as "
+            "Elias codes are made on CPUs only\n");
+  EXPECT_FALSE(std::ifstream(path).good());
+}
+
 // The others are measured; code 1, a header line and an error line say what was left out.
 TEST(CalibrateCuda, AWrongCompressorIsLeftOutWhileOthersGoOn) {
   for (const std::string device : {"cpu", "cuda"}) {
