@@ -154,8 +154,6 @@ CostTable read_cost_table(const std::string& path, bool or_unfinished) {
   if (!or_unfinished)
     refuse_unfinished(table);
   check_range(table);
-  if (!or_unfinished)
-    refuse_unfinished(table);
   return table;
 }
 

@@ -64,20 +64,4 @@ constexpr void put_numbers(std::size_t count, unsigned bits, std::byte* out, con
     *out = static_cast<std::byte>(waiting & 0xffu);
 }
 
-// Writes number i of such a list, plainly, bit by bit, into zeros.
-inline void put_number(std::uint32_t number, std::size_t i, unsigned bits, std::byte* out) {
-  for (unsigned bit = 0; bit < bits; ++bit)
-    put_code(number >> bit & 1u, i * bits + bit, 1, out);
-}
-
-// Reads number i of such a list; reads no byte outside it.
-constexpr std::uint32_t get_number(const std::byte* in, std::size_t i, unsigned bits) {
-  const std::size_t first = i * bits / 8;
-  const unsigned skipped = static_cast<unsigned>(i * bits % 8);
-  std::uint32_t word = 0;
-  for (unsigned byte = 0; 8 * byte < skipped + bits; ++byte)
-    word |= static_cast<std::uint32_t>(in[first + byte]) << 8 * byte;
-  return word >> skipped & ((1u << bits) - 1);
-}
-
 }  // namespace syncline

@@ -50,4 +50,18 @@ auto sum_plainly(std::size_t elements, const SumsOf& sums_of) {
   return in_order(tiles);
 }
 
+// The first of `count` places where before(place) is false; it is true at all places before.
+template <class Place, class Before>
+constexpr Place first_after(Place count, const Before& before) {
+  Place low = 0;
+  while (low < count) {
+    const Place middle = low + (count - low) / 2;
+    if (before(middle))
+      low = middle + 1;
+    else
+      count = middle;
+  }
+  return low;
+}
+
 }  // namespace syncline

@@ -100,22 +100,24 @@ inline void unpack(const std::byte* in, std::size_t count, unsigned width, std::
   of_width[width](in, count, codes);
 }
 
-// Packs one code, plainly, bit by bit, into zeros.
-inline void put_code(std::uint8_t code, std::size_t element, unsigned width, std::byte* out) {
-  for (unsigned bit = 0; bit < width; ++bit) {
-    const std::size_t position = element * width + bit;
-    if ((code >> bit & 1) != 0)
+// Writes number i of a list of numbers of `bits` bits each, lowest bit first; plainly, bit by bit,
+// into zeros.
+inline void put_number(std::uint32_t number, std::size_t i, unsigned bits, std::byte* out) {
+  for (unsigned bit = 0; bit < bits; ++bit) {
+    const std::size_t position = i * bits + bit;
+    if ((number >> bit & 1) != 0)
       out[position / 8] |= static_cast<std::byte>(1u << position % 8);
   }
 }
 
-inline std::uint8_t get_code(const std::byte* in, std::size_t element, unsigned width) {
-  unsigned code = 0;
-  for (unsigned bit = 0; bit < width; ++bit) {
-    const std::size_t position = element * width + bit;
-    code |= (std::to_integer<unsigned>(in[position / 8]) >> position % 8 & 1u) << bit;
-  }
-  return static_cast<std::uint8_t>(code);
+// Reads number i of such a list; reads no byte outside it.
+constexpr std::uint32_t get_number(const std::byte* in, std::size_t i, unsigned bits) {
+  const std::size_t first = i * bits / 8;
+  const unsigned skipped = static_cast<unsigned>(i * bits % 8);
+  std::uint32_t word = 0;
+  for (unsigned byte = 0; 8 * byte < skipped + bits; ++byte)
+    word |= static_cast<std::uint32_t>(in[first + byte]) << 8 * byte;
+  return word >> skipped & ((1u << bits) - 1);
 }
 
 }  // namespace syncline

@@ -16,14 +16,16 @@
 namespace syncline {
 namespace {
 
-__global__ void key_kernel(const float* g, float* u, std::size_t elements, std::uint32_t* keys,
-                           std::uint32_t* indices) {
+// Keys without the sign bit, shifted; and their indices, unless these are null.
+__global__ void key_kernel(const float* g, float* u, std::size_t elements, unsigned shift,
+                           std::uint32_t* keys, std::uint32_t* indices) {
   const std::size_t i = grid_thread();
   if (i >= elements)
     return;
   u[i] = g[i] + u[i];
-  keys[i] = magnitude_key(u[i]);
-  indices[i] = static_cast<std::uint32_t>(i);
+  keys[i] = magnitude_key(u[i]) << shift;
+  if (indices != nullptr)
+    indices[i] = static_cast<std::uint32_t>(i);
 }
 
 __global__ void take_kernel(const std::uint32_t* indices, std::size_t k, float* u, float* values) {
@@ -47,7 +49,7 @@ void run_cub_sort(const DeviceInput& input, std::size_t k, const DeviceOutput& o
                   void* workspace, void* stream) {
   const std::size_t n = input.elements;
   std::uint32_t* words = static_cast<std::uint32_t*>(workspace);
-  launch_each(n, key_kernel, stream, input.gradient, input.residual, n, words, words + 2 * n);
+  launch_each(n, key_kernel, stream, input.gradient, input.residual, n, 0, words, words + 2 * n);
   sort_key_pairs(words + 4 * n, sort_key_pairs(nullptr, 0, words, n, stream), words, n, stream);
   launch_each(k, take_kernel, stream, words + 3 * n, k, input.residual,
               reinterpret_cast<float*>(output.message));
@@ -64,16 +66,6 @@ const Registered<DeviceBaseline> cub_sort{{.name = "baseline-cub-radix-pairs",
                                            .check = expect_largest}};
 
 #ifdef SYNCLINE_CUB_TOPK
-// Keys without the sign bit, shifted up: CUB takes digits from the top.
-__global__ void upper_key_kernel(const float* g, float* u, std::size_t elements,
-                                 std::uint32_t* keys) {
-  const std::size_t i = grid_thread();
-  if (i >= elements)
-    return;
-  u[i] = g[i] + u[i];
-  keys[i] = magnitude_key(u[i]) << 1;
-}
-
 // Selects k of n keys, with their places. With a null `room`, CUB only returns the number of bytes
 // it needs.
 std::size_t select_pairs(void* room, std::size_t bytes, std::uint32_t* words, std::size_t n,
@@ -93,7 +85,8 @@ void run_cub_topk(const DeviceInput& input, std::size_t k, const DeviceOutput& o
                   void* workspace, void* stream) {
   const std::size_t n = input.elements;
   std::uint32_t* words = static_cast<std::uint32_t*>(workspace);
-  launch_each(n, upper_key_kernel, stream, input.gradient, input.residual, n, words);
+  // CUB takes digits from the top.
+  launch_each(n, key_kernel, stream, input.gradient, input.residual, n, 1, words, nullptr);
   select_pairs(words + 3 * n, select_pairs(nullptr, 0, words, n, k, stream), words, n, k, stream);
   launch_each(k, take_kernel, stream, words + 2 * n, k, input.residual,
               reinterpret_cast<float*>(output.message));

@@ -1,6 +1,5 @@
 // Measures on a GPU: the same table and the same checks; kernels come from the device registry.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 #include "kernels/arithmetic/keys.h"
@@ -54,12 +53,10 @@ class WarmTimer {
   }
 
   Timing timed(const std::function<double()>& sample) {
-    using Seconds = std::chrono::duration<double>;
-    const double idle = Seconds(std::chrono::steady_clock::now() - busy_until_).count();
-    runtime_.work_for(std::min(idle, warm_seconds));
+    runtime_.work_for(std::min(seconds_since(busy_until_), warm_seconds));
     const Timing timing = timed_samples(sample, patience_seconds, small_spread);
     clocks_MHz_.push_back(runtime_.clock_MHz());
-    busy_until_ = std::chrono::steady_clock::now();
+    busy_until_ = Clock::now();
     return timing;
   }
 
@@ -81,7 +78,7 @@ class WarmTimer {
   const DeviceRuntime& runtime_;
   double idle_MHz_ = 0;
   std::vector<double> clocks_MHz_ = {};
-  std::chrono::steady_clock::time_point busy_until_ = std::chrono::steady_clock::now();
+  Clock::time_point busy_until_ = Clock::now();
 };
 
 struct CudaRun {  // one table being made

@@ -15,12 +15,6 @@
 namespace syncline {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // A regular file is replaced whenever rows are added; a pipe or a terminal gets the whole table
 // once.
 bool grows(const std::string& path) {

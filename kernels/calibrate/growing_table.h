@@ -12,6 +12,12 @@
 
 namespace syncline {
 
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 // Rows that are measured together or not at all.
 struct Measurement {
   std::string name, distribution;  // "topk", "gauss"
@@ -80,7 +86,7 @@ class GrowingTable {
   std::size_t fresh_noisy_ = 0, noisy_ = 0, added_ = 0, replaced_ = 0;
   std::vector<std::string> left_out_;
   std::vector<const Measurement*> not_reached_;
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  Clock::time_point begun_ = Clock::now();
 };
 
 }  // namespace syncline

@@ -16,12 +16,6 @@
 namespace syncline {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // Bytes written to empty the caches: more than a core's own caches hold, but not more than the
 // third level. On a shared host that belongs to others, too, and writing three times its 480 MB
 // before every sample would take longer than all measurements.

@@ -176,8 +176,7 @@ bool good_pack(const BinMessage& bins, std::size_t pack, MessageBytes message) {
   return good && next == 0 && begin >= elements;
 }
 
-BinMessage checked(const Settings& settings, MessageBytes message, std::size_t elements) {
-  const BinMessage bins = bin_message(settings, elements);
+void check(const BinMessage& bins, MessageBytes message) {
   const std::size_t packs = bins.packs();
   bool whole = message.size() >= bins.bytes(0) &&
                message.size() == bins.bytes(bins.codes_in(message.size())) &&
@@ -194,7 +193,6 @@ BinMessage checked(const Settings& settings, MessageBytes message, std::size_t e
   if (!good)
     throw CorruptMessage(
         "corrupt adacomp message: allowed are a scale from 0 and, for each bin, ascending places");
-  return bins;
 }
 
 void add_pack(const BinMessage& bins, std::size_t pack, MessageBytes message,
@@ -204,19 +202,13 @@ void add_pack(const BinMessage& bins, std::size_t pack, MessageBytes message,
                 [&](std::size_t i, bool negative) { sum[i] += negative ? -scale : scale; });
 }
 
-void decode_plainly(const Settings& settings, MessageBytes message, Precision, const Draw&,
-                    std::span<float> sum) {
-  const BinMessage bins = checked(settings, message, sum.size());
-  for (std::size_t pack = 0; pack < bins.packs(); ++pack)
-    add_pack(bins, pack, message, sum);
-}
-
+template <auto run>
 void decode(const Settings& settings, const Messages& messages, Precision, const Draw&,
             std::span<float> sum) {
   const BinMessage bins = bin_message(settings, sum.size());
   for (const MessageBytes message : messages)
-    checked(settings, message, sum.size());
-  run_in_parallel(bins.packs(), [&](std::size_t pack) {
+    check(bins, message);
+  run(bins.packs(), [&](std::size_t pack) {
     for (const MessageBytes message : messages)
       add_pack(bins, pack, message, sum);
   });
@@ -315,8 +307,8 @@ const Registered<Compressor> entry{{
                 feedback_option("on")},
     .feedback = with_feedback,
     .wire_bytes = bytes,
-    .reference = {encode_plainly, one_by_one<decode_plainly>},
-    .cpu = {encode, decode},
+    .reference = {encode_plainly, decode<run_in_order>},
+    .cpu = {encode, decode<run_in_parallel>},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
                 .floor = 12.1,

@@ -40,10 +40,7 @@ __device__ void find_tops(const BinMessage& bins, unsigned elements, SharedPack&
     std::uint32_t top = 0;
     for (unsigned i = b * bin + lane_of_warp(); i < end; i += 32)
       top = top > pack.words[i] ? top : pack.words[i];
-    for (unsigned step = 16; step > 0; step /= 2) {
-      const std::uint32_t other = __shfl_xor_sync(all_lanes, top, step);
-      top = top > other ? top : other;
-    }
+    top = warp_top(top);
     if (lane_of_warp() == 0) {
       pack.tops[b] = top;
       pack.sends[b] = 0;
@@ -75,13 +72,10 @@ template <class Value>
 __device__ unsigned add_pack(const Value* g, float* u, unsigned elements, bool feedback,
                              SharedPack& pack, std::uint32_t (&keys)[rows]) {
   const auto mine = static_cast<unsigned>(first_in_tile(0));
-  float values[rows], rest[rows];
-#pragma unroll
-  for (unsigned row = 0; row < rows; ++row)
-    values[row] = mine + row * 32 < elements ? loaded(g, mine + row * 32) : 0.0f;
-#pragma unroll
-  for (unsigned row = 0; row < rows; ++row)
-    rest[row] = feedback && mine + row * 32 < elements ? u[mine + row * 32] : 0.0f;
+  float values[rows], rest[rows] = {};
+  load_rows<32>(g, mine, elements, values);
+  if (feedback)
+    load_rows<32>(u, mine, elements, rest);
   unsigned negative = 0;
 #pragma unroll
   for (unsigned row = 0; row < rows; ++row) {

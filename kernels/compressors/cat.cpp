@@ -47,7 +47,7 @@ void write_signs(const std::vector<std::uint32_t>& chosen, double magnitudes, St
   for (std::size_t i = 0; i < count; ++i) {
     float& u = state.residual[chosen[i]];
     std::memcpy(message.data() + 4 + 4 * i, &chosen[i], 4);
-    put_code(u >= 0, i, 1, message.data() + 4 + 4 * count);
+    put_number(u >= 0, i, 1, message.data() + 4 + 4 * count);
     u = std::isfinite(scale) ? u - (u >= 0 ? scale : -scale) : 0.0f;
   }
 }
@@ -151,7 +151,7 @@ void decode(const Settings& settings, std::span<const std::byte> message, Precis
   if (!good)
     throw CorruptMessage("corrupt cat message: allowed are a scale from 0 and ascending indices");
   for (std::size_t i = 0; i < count; ++i) {
-    const bool set = get_code(message.data() + 4 + 4 * count, i, 1) != 0;
+    const bool set = get_number(message.data() + 4 + 4 * count, i, 1) != 0;
     sum[indices[i]] += set ? scale : -scale;
   }
 }

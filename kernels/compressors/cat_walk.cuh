@@ -34,19 +34,13 @@ __device__ inline std::uint32_t key_at(const Room& room, std::size_t i) {
 __device__ inline void set_cut(const Room& room, std::size_t best) {
   Selection& selection = *room.selection.selection;
   const std::uint32_t cut = key_at(room, best - 1);
-  std::size_t low = 0, high = best - 1;  // low becomes the first rank not above the cut
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    if (key_at(room, middle) > cut)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  const std::size_t above =
+      first_after(best - 1, [&](std::size_t rank) { return key_at(room, rank) > cut; });
   selection.low_key = cut;
   selection.band_key = cut;
   selection.above_key = cut + 1;
   selection.skip = 0;
-  selection.rank = best - low;
+  selection.rank = best - above;
 }
 
 // One block. Walks over the `top` largest magnitudes.

@@ -75,7 +75,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   for (std::size_t j = 0; j < elements.size(); ++j) {
     const float value = std::bit_cast<float>(bits[j]);
     const std::uint8_t code = level_code(value, high_key);
-    put_code(code, j, level_bits, message.data() + chunks.codes_begin());
+    put_number(code, j, level_bits, message.data() + chunks.codes_begin());
     put_number(places[j], j, chunks.index_bits, message.data() + chunks.indices_begin());
     u[elements[j]] = kept_of(value, from_level_code(code, low, high), decay_of(settings));
   }
@@ -153,9 +153,7 @@ bool is_level(float level) {
   return !(level < 0);  // NaN is allowed: the gradient had one
 }
 
-LevelMessage checked(const Settings& settings, std::span<const std::byte> message,
-                     std::size_t elements) {
-  const LevelMessage chunks = level_message(settings, elements);
+void check(const LevelMessage& chunks, MessageBytes message) {
   expect_bytes("chunk-topk", message.size(), chunks.bytes());
   const std::byte *indices = message.data() + chunks.indices_begin(),
                   *codes = message.data() + chunks.codes_begin();
@@ -164,7 +162,6 @@ LevelMessage checked(const Settings& settings, std::span<const std::byte> messag
       !good_end(chunks.sent(), level_bits, codes) || !good_places(chunks, indices))
     throw CorruptMessage(
         "corrupt chunk-topk message: allowed are levels from 0 and places that ascend in a chunk");
-  return chunks;
 }
 
 void add_chunk(const LevelMessage& chunks, std::size_t c, std::span<const std::byte> message,
@@ -177,19 +174,13 @@ void add_chunk(const LevelMessage& chunks, std::size_t c, std::span<const std::b
         from_level_code(get_number(codes, j, level_bits), low, high);
 }
 
-void decode_plainly(const Settings& settings, std::span<const std::byte> message, Precision,
-                    const Draw&, std::span<float> sum) {
-  const LevelMessage chunks = checked(settings, message, sum.size());
-  for (std::size_t c = 0; c < chunks.count(); ++c)
-    add_chunk(chunks, c, message, sum);
-}
-
+template <auto run>
 void decode(const Settings& settings, const Messages& messages, Precision, const Draw&,
             std::span<float> sum) {
   const LevelMessage chunks = level_message(settings, sum.size());
   for (const MessageBytes message : messages)
-    checked(settings, message, sum.size());
-  run_in_parallel(chunks.count(), [&](std::size_t c) {
+    check(chunks, message);
+  run(chunks.count(), [&](std::size_t c) {
     for (const MessageBytes message : messages)
       add_chunk(chunks, c, message, sum);
   });
@@ -252,8 +243,8 @@ const Registered<Compressor> entry{{
     .feedback = with_feedback,
     .wire_bytes = bytes,
     .promise = promise,
-    .reference = {encode_plainly, one_by_one<decode_plainly>},
-    .cpu = {encode, decode},
+    .reference = {encode_plainly, decode<run_in_order>},
+    .cpu = {encode, decode<run_in_parallel>},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
                 .floor = 12.5,

@@ -11,7 +11,6 @@
 #include "kernels/compressors/gaussiank.h"
 
 #include "kernels/cpu/sparse.h"
-#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -79,12 +78,7 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   return moved.operations;
 }
 
-StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
-                                std::size_t messages) {
-  return sparse_sum(selected(settings, elements), elements, 8, messages);
-}
-
-const Registered<Compressor> entry{{
+const Registered<Compressor> entry{sparsifier<choose, pick, selected>({
     .name = "gaussiank",
     .sentence =
         "about density x n elements, above a threshold fitted as if gradients were Gaussian",
@@ -95,18 +89,11 @@ const Registered<Compressor> entry{{
                 choice("sides", "threshold at the quantile of |u| (two) or of u (one)", "two",
                        {"two", "one"}),
                 feedback_option("on")},
-    .sparse = true,
-    .feedback = with_feedback,
     .wire_bytes = bytes_near_density<3>,
     .promise = promise_at_density,
-    .reference = {encode_chosen<choose>, one_by_one<decode_sparse>},
-    .cpu = {encode_picked<pick>, decode_sparse_together},
-    .traffic = {.encode = encode_traffic,
-                .decode = decode_traffic,
-                .floor = 16.4,
-                .published = {57, 14, 5}},
+    .traffic = {.encode = encode_traffic, .floor = 16.4, .published = {57, 14, 5}},
     .warm_up_densities = {0.015625, 0.004},
-}};
+})};
 
 }  // namespace
 }  // namespace syncline

@@ -13,7 +13,6 @@
 #include <numbers>
 
 #include "kernels/cpu/select.h"
-#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -129,12 +128,7 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   return moved.operations;
 }
 
-StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
-                                std::size_t messages) {
-  return sparse_sum(wanted(density_of(settings), elements), elements, 8, messages);
-}
-
-const Registered<Compressor> entry{{
+const Registered<Compressor> entry{sparsifier<choose, pick, pairs_at_density>({
     .name = "mstopk",
     .sentence = "exactly density x n elements, nearly the largest, by bisecting a threshold",
     .help = {.more = "Counting what is above a threshold suits a GPU better than sorting, and the "
@@ -143,17 +137,10 @@ const Registered<Compressor> entry{{
     .options = {density_option(),
                 whole_number("rounds", "halvings of the threshold's interval", "30", 1, 60),
                 feedback_option("on")},
-    .sparse = true,
-    .feedback = with_feedback,
     .wire_bytes = bytes_at_density,
     .promise = promise_at_density,
-    .reference = {encode_chosen<choose>, one_by_one<decode_sparse>},
-    .cpu = {encode_picked<pick>, decode_sparse_together},
-    .traffic = {.encode = encode_traffic,
-                .decode = decode_traffic,
-                .floor = 16.4,
-                .published = {175, 70, 30}},
-}};
+    .traffic = {.encode = encode_traffic, .floor = 16.4, .published = {175, 70, 30}},
+})};
 
 }  // namespace
 }  // namespace syncline

@@ -8,6 +8,9 @@ template <class Value>
 struct PlainValues {
   const Value* values;
 
+  __device__ explicit PlainValues(const std::byte* message)
+      : values(reinterpret_cast<const Value*>(message)) {}
+
   __device__ auto operator()(std::size_t first, bool four_there) const {
     const float4 four = four_there ? four_of(values, first) : float4{};
     return [this, first, four_there, four](unsigned k) {
@@ -20,13 +23,6 @@ struct PlainValues {
   }
 };
 
-template <class Value, bool several>
-__global__ void sum_values_kernel(DeviceMessages messages, float* sum, std::size_t elements) {
-  add_dense<several>(messages, sum, elements, [](const std::byte* message) {
-    return PlainValues<Value>{reinterpret_cast<const Value*>(message)};
-  });
-}
-
 void encode(const Settings&, const DeviceInput& input, const Draw&, const DeviceOutput& output,
             void*, void* stream) {
   with_gradient(input, [&](const auto* g) {
@@ -38,8 +34,7 @@ void encode(const Settings&, const DeviceInput& input, const Draw&, const Device
 template <class Value>
 void decode_add(const Settings&, const DeviceMessages& messages, const Draw&, float* sum,
                 std::size_t elements, void*, void* stream) {
-  launch_dense(messages, sum_values_kernel<Value, false>, sum_values_kernel<Value, true>, elements,
-               stream, sum, elements);
+  add_dense<PlainValues<Value>>(messages, sum, elements, stream);
 }
 
 const Registered<DeviceCompressor> entry{{.name = "none",

@@ -15,10 +15,6 @@
 namespace syncline {
 namespace {
 
-Shape shape_of(const Settings& settings, std::size_t elements) {
-  return syncline::shape_of(elements, static_cast<std::size_t>(settings.number("rank")));
-}
-
 // The last rows may be shorter or empty.
 std::span<float> row_of(std::span<float> u, const Shape& s, std::size_t row) {
   const std::size_t begin = std::min(row * s.columns, u.size());
@@ -85,18 +81,13 @@ std::vector<float> floats(std::span<const std::byte> bytes) {
   return values;
 }
 
-void one_by_one(std::size_t count, const std::function<void(std::size_t)>& work) {
-  for (std::size_t i = 0; i < count; ++i)
-    work(i);
-}
-
 // How the two versions differ: rows one after the other or in parallel, and two kinds of dot
 // product.
 struct Manner {
   void (*rows)(std::size_t count, const std::function<void(std::size_t)>& work);
   double (*dot)(const float* a, const float* b, std::size_t count);
 };
-constexpr Manner plainly{one_by_one, dot_plainly}, fast{run_in_parallel, dot};
+constexpr Manner plainly{run_in_order, dot_plainly}, fast{run_in_parallel, dot};
 
 template <const Manner& manner>
 void make_p(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
@@ -127,7 +118,7 @@ void make_q(const Settings& settings, std::span<const std::byte> first_sum, Stat
   expect_bytes("powersgd", first_sum.size(), 4 * s.rows * s.rank);
   std::vector<float> p = floats(first_sum);
   orthogonalise(p, s.rows, s.rank);
-  const std::size_t blocks = (s.rows + block_rows - 1) / block_rows;
+  const std::size_t blocks = s.blocks();
   std::vector<std::vector<float>> partial(blocks, std::vector<float>(s.columns * s.rank));
   manner.rows(blocks, [&](std::size_t b) {
     for (std::size_t i = b * block_rows; i < std::min(s.rows, (b + 1) * block_rows); ++i)
@@ -222,7 +213,7 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   const Shape s = shape_of(settings, elements);
   const Amount tensor = sectors(4 * elements), p = sectors(4 * s.rows * s.rank),
                q = sectors(4 * s.columns * s.rank), columns = sectors(8 * s.rows * s.rank),
-               partial = sectors(4 * ((s.rows + block_rows - 1) / block_rows) * s.columns * s.rank);
+               partial = sectors(4 * s.blocks() * s.columns * s.rank);
   const bool reads_u = with_feedback(settings) || s.rank > chunk;
   return {{"rows_kernel", (reads_u ? 2 : 1) * tensor + q, tensor + p + sector_bytes},
           {"orthogonalise_kernel", p + columns, columns + p},

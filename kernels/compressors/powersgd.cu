@@ -308,19 +308,11 @@ struct Room {
   int* diverged;
 };
 
-std::size_t blocks_in(const Shape& s) {
-  return (s.rows + block_rows - 1) / block_rows;
-}
-
 Room room_of(const Shape& s, void* workspace) {
   double* columns = static_cast<double*>(workspace);
   float* p = reinterpret_cast<float*>(columns + s.rows * s.rank);
   float* partial = p + s.rows * s.rank;
-  return {columns, p, partial, reinterpret_cast<int*>(partial + blocks_in(s) * s.columns * s.rank)};
-}
-
-Shape shape_of(const Settings& settings, std::size_t elements) {
-  return syncline::shape_of(elements, static_cast<std::size_t>(settings.number("rank")));
+  return {columns, p, partial, reinterpret_cast<int*>(partial + s.blocks() * s.columns * s.rank)};
 }
 
 Matrix matrix_in(float* u, std::size_t elements, const Shape& s) {
@@ -329,7 +321,7 @@ Matrix matrix_in(float* u, std::size_t elements, const Shape& s) {
 
 // One block per 256 columns and 64 rows.
 dim3 blocks_of_columns(const Shape& s) {
-  return {blocks_of(s.columns), static_cast<unsigned>(blocks_in(s))};
+  return {blocks_of(s.columns), static_cast<unsigned>(s.blocks())};
 }
 
 void orthogonalise(const float* p, const Shape& s, const Room& room, void* stream) {
@@ -359,7 +351,7 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   });
   orthogonalise(p, s, room, stream);
   launch(columns_kernel, blocks_of_columns(s), strip_threads, stream, m, room.p, room.partial);
-  launch_each(size, sum_kernel, stream, room.partial, blocks_in(s), size, q, room.diverged);
+  launch_each(size, sum_kernel, stream, room.partial, s.blocks(), size, q, room.diverged);
   add_product(m, room.p, q, true, stream);
   launch_each(size, remember_kernel, stream, q, size, draw, room.diverged, matrix);
 }
@@ -383,7 +375,7 @@ void prepare(const Settings& settings, std::size_t elements, const Draw& draw, S
 
 std::size_t workspace_bytes(const Settings& settings, std::size_t elements) {
   const Shape s = shape_of(settings, elements);
-  return 12 * s.rows * s.rank + 4 * blocks_in(s) * s.columns * s.rank + sizeof(int);
+  return 12 * s.rows * s.rank + 4 * s.blocks() * s.columns * s.rank + sizeof(int);
 }
 
 const Registered<DeviceCompressor> entry{{.name = "powersgd",

@@ -19,6 +19,8 @@ inline constexpr double dependent = 1e-20;  // a smaller share left of a squared
 
 struct Shape {
   std::size_t rows = 0, columns = 0, rank = 0;
+
+  constexpr std::size_t blocks() const { return (rows + block_rows - 1) / block_rows; }
 };
 
 inline Shape shape_of(std::size_t elements, std::size_t rank) {
@@ -29,6 +31,10 @@ inline Shape shape_of(std::size_t elements, std::size_t rank) {
     ++rows;
   const std::size_t columns = (elements + rows - 1) / rows;
   return {rows, columns, std::min(rank, columns)};
+}
+
+inline Shape shape_of(const Settings& settings, std::size_t elements) {
+  return shape_of(elements, static_cast<std::size_t>(settings.number("rank")));
 }
 
 // The dot product of two columns, in the order of moments.h: 32 running sums, then these one by

@@ -77,7 +77,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
           sign | level_of(u[i], inverse, qsgd.levels, random16(draw, begin + i)));
       u[i] = left_behind(u[i], decoded(qsgd, codes[i], step_of(qsgd, scale)));
       if (qsgd.coding == Coding::fixed)
-        put_code(codes[i], begin + i, qsgd.bits, message.data() + 4 * buckets);
+        put_number(codes[i], begin + i, qsgd.bits, message.data() + 4 * buckets);
     }
     if (qsgd.coding == Coding::fixed)
       put_value(scale, Precision::fp32, message.data() + 4 * bucket);
@@ -203,7 +203,8 @@ void decode_plainly(const Settings& settings, std::span<const std::byte> message
   if (qsgd.coding == Coding::fixed) {
     read.scales = read_scales(qsgd, message, n);
     for (std::size_t i = 0; i < n; ++i)
-      read.codes.push_back(get_code(message.data() + 4 * read.scales.size(), i, qsgd.bits));
+      read.codes.push_back(static_cast<std::uint8_t>(
+          get_number(message.data() + 4 * read.scales.size(), i, qsgd.bits)));
   } else {
     read = read_elias(qsgd, message, n);
   }

@@ -14,23 +14,10 @@ struct QsgdShape {
   bool feedback;
 };
 
-__device__ unsigned code_at(const unsigned char* codes, std::size_t i, const QsgdShape& shape) {
-  const std::size_t bit = i * shape.qsgd.bits;
-  const std::size_t last = packed_bytes(shape.elements, shape.qsgd.bits) - 1;
-  unsigned word = codes[bit / 8];
-  if (bit / 8 < last)
-    word |= static_cast<unsigned>(codes[bit / 8 + 1]) << 8;
-  return word >> bit % 8 & ((1u << shape.qsgd.bits) - 1);
-}
-
 __device__ float bucket_scale(const QsgdShape& shape, float squares, std::uint32_t top) {
   float scale = 0;
   if (shape.qsgd.max_norm) {
-    for (unsigned step = 16; step > 0; step /= 2) {
-      const std::uint32_t other = __shfl_xor_sync(all_lanes, top, step);
-      top = top > other ? top : other;
-    }
-    scale = __uint_as_float(top);
+    scale = __uint_as_float(warp_top(top));
   } else {
     scale = static_cast<float>(sqrt(ordered_sum(squares)));
   }
@@ -208,12 +195,12 @@ struct QsgdCodes {
                                   std::conditional_t<known_bits == 4, std::uint16_t, std::uint8_t>>;
   const QsgdShape& shape;
   const float* scales;
-  const unsigned char* codes;
+  const std::byte* codes;
 
   __device__ QsgdCodes(const std::byte* message, const QsgdShape& of_shape)
       : shape(of_shape),
         scales(reinterpret_cast<const float*>(message)),
-        codes(reinterpret_cast<const unsigned char*>(message) + 4 * shape.buckets) {}
+        codes(message + 4 * shape.buckets) {}
 
   __device__ auto operator()(std::size_t first, bool four_there) const {
     const bool one_load = known_bits != 0 && four_there;
@@ -221,19 +208,12 @@ struct QsgdCodes {
     const unsigned sign_bit = shape.qsgd.sign_bit();
     const float step = scales[first >> shape.bucket_shift] / static_cast<float>(shape.qsgd.levels);
     return [=, this](unsigned k) {
-      const unsigned code =
-          one_load ? word >> k * known_bits & (2 * sign_bit - 1) : code_at(codes, first + k, shape);
+      const unsigned code = one_load ? word >> k * known_bits & (2 * sign_bit - 1)
+                                     : get_number(codes, first + k, shape.qsgd.bits);
       return from_level(code & (sign_bit - 1), (code & sign_bit) != 0, step);
     };
   }
 };
-
-template <unsigned known_bits, bool several>
-__global__ void dequantise_kernel(DeviceMessages messages, QsgdShape shape, float* sum) {
-  add_dense<several>(messages, sum, shape.elements, [&](const std::byte* message) {
-    return QsgdCodes<known_bits>(message, shape);
-  });
-}
 
 QsgdShape shape_of(const Settings& settings, std::size_t elements) {
   const Qsgd qsgd = qsgd_of(settings);
@@ -262,19 +242,15 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
 void decode_add(const Settings& settings, const DeviceMessages& messages, const Draw&, float* sum,
                 std::size_t elements, void*, void* stream) {
   const QsgdShape shape = shape_of(settings, elements);
-  const auto enqueue = [&]<unsigned known_bits>() {
-    launch_dense(messages, dequantise_kernel<known_bits, false>,
-                 dequantise_kernel<known_bits, true>, shape.elements, stream, shape, sum);
-  };
   switch (shape.qsgd.bits) {
     case 2:
-      return enqueue.template operator()<2>();
+      return add_dense<QsgdCodes<2>>(messages, sum, elements, stream, shape);
     case 4:
-      return enqueue.template operator()<4>();
+      return add_dense<QsgdCodes<4>>(messages, sum, elements, stream, shape);
     case 8:
-      return enqueue.template operator()<8>();
+      return add_dense<QsgdCodes<8>>(messages, sum, elements, stream, shape);
     default:
-      return enqueue.template operator()<0>();
+      return add_dense<QsgdCodes<0>>(messages, sum, elements, stream, shape);
   }
 }
 

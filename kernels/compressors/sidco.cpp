@@ -16,7 +16,6 @@
 #include <numbers>
 
 #include "kernels/cpu/sparse.h"
-#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -162,8 +161,9 @@ Picks pick(const Settings& settings, const Gradient& gradient, const Draw&, Stat
 }
 
 // For a normal gradient: how many elements reach the threshold of the last stage.
-Amount selected(const Sidco& sidco, std::size_t k, std::size_t elements) {
-  if (k == 0)
+Amount selected(const Settings& settings, std::size_t elements) {
+  const Sidco sidco = sidco_of(settings);
+  if (wanted(density_of(settings), elements) == 0)
     return 0;
   const double n = static_cast<double>(elements), mean = std::sqrt(2 / std::numbers::pi);
   // E[log |x|] = -(Euler's constant + log 2) / 2
@@ -210,20 +210,14 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
                   there ? sums_of_groups(tiles, exceedances) + sector_bytes + memory : memory,
                   there ? sector_bytes : 0.0);
   }
-  moved.collect(selected(sidco, k, elements));
+  moved.collect(selected(settings, elements));
   moved.write_list();
   if (k > 0)
     moved.enqueue("adapt_kernel", 2 * sector_bytes, sector_bytes);
   return moved.operations;
 }
 
-StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
-                                std::size_t messages) {
-  return sparse_sum(selected(sidco_of(settings), wanted(density_of(settings), elements), elements),
-                    elements, 8, messages);
-}
-
-const Registered<Compressor> entry{{
+const Registered<Compressor> entry{sparsifier<choose, pick, selected>({
     .name = "sidco",
     .sentence = "about density x n elements, above a threshold fitted in stages",
     .help = {.more = "Each stage fits a distribution to the values above the last threshold, so no "
@@ -235,17 +229,10 @@ const Registered<Compressor> entry{{
                 whole_number("stages", "number of fits at the first step; it adapts from there",
                              "3", 1, 20),
                 feedback_option("on")},
-    .sparse = true,
-    .feedback = with_feedback,
     .wire_bytes = bytes_near_density<5>,
     .promise = promise_at_density,
-    .reference = {encode_chosen<choose>, one_by_one<decode_sparse>},
-    .cpu = {encode_picked<pick>, decode_sparse_together},
-    .traffic = {.encode = encode_traffic,
-                .decode = decode_traffic,
-                .floor = 16.4,
-                .published = {80, 10, 4}},
-}};
+    .traffic = {.encode = encode_traffic, .floor = 16.4, .published = {80, 10, 4}},
+})};
 
 }  // namespace
 }  // namespace syncline

@@ -25,30 +25,14 @@ __device__ bool has_stage(const Chain& chain, int stage) {
 // Sums of a tile's values that reach the key `from`, by the first four warps of a block.
 __device__ void sum_tile(const StagedTile& staged, unsigned count, std::uint32_t from,
                          Exceedances& sums) {
-  const unsigned warp = threadIdx.x / 32, lane = lane_of_warp();
   const auto reached = [=](float value) { return magnitude_key(value) >= from; };
-  if (warp == 0) {
-    const double reaching =
-        staged_sum(staged, count, [=](float value) { return reached(value) ? 1u : 0u; });
-    if (lane == 0)
-      sums.count = reaching;
-  } else if (warp == 1) {
-    const double absolute = staged_sum(
-        staged, count, [=](float value) { return reached(value) ? absolute_value(value) : 0.0f; });
-    if (lane == 0)
-      sums.absolute = absolute;
-  } else if (warp == 2) {
-    const double squares = staged_sum(
-        staged, count, [=](float value) { return reached(value) ? value * value : 0.0f; });
-    if (lane == 0)
-      sums.squares = squares;
-  } else if (warp == 3) {
-    const std::uint32_t nearness = staged_top(staged, count, [=](float value) {
-      return reached(value) ? no_key - magnitude_key(value) : 0u;
-    });
-    if (lane == 0)
-      sums.nearness = nearness;
-  }
+  sum_by_warp(0, staged, count, sums.count, [=](float value) { return reached(value) ? 1u : 0u; });
+  sum_by_warp(1, staged, count, sums.absolute,
+              [=](float value) { return reached(value) ? absolute_value(value) : 0.0f; });
+  sum_by_warp(2, staged, count, sums.squares,
+              [=](float value) { return reached(value) ? value * value : 0.0f; });
+  top_by_warp(3, staged, count, sums.nearness,
+              [=](float value) { return reached(value) ? no_key - magnitude_key(value) : 0u; });
 }
 
 __global__ void __launch_bounds__(block_threads, 2)
@@ -57,19 +41,10 @@ __global__ void __launch_bounds__(block_threads, 2)
   if (!has_stage(chain, stage))
     return;
   const std::uint32_t from = chain.room.selection->low_key;
-  const std::size_t all = tiles_of(elements);
-  LoadedTile<float> ahead;
-  if (blockIdx.x < all)
-    ahead.load(u, nullptr, blockIdx.x, elements, false);
-  for (std::size_t tile = blockIdx.x; tile < all; tile += gridDim.x) {
-    const unsigned count = elements_of_tile(tile, elements);
-    store_tile(staged.values, count, ahead.g);
-    __syncthreads();
-    if (tile + gridDim.x < all)
-      ahead.load(u, nullptr, tile + gridDim.x, elements, false);
-    sum_tile(staged, count, from, reinterpret_cast<Exceedances*>(chain.room.tiles)[tile]);
-    __syncthreads();
-  }
+  Exceedances* const tiles = reinterpret_cast<Exceedances*>(chain.room.tiles);
+  for_each_staged_tile(
+      u, nullptr, elements, false, staged, [](const TileFours&, unsigned) {},
+      [&](std::size_t tile, unsigned count) { sum_tile(staged, count, from, tiles[tile]); });
 }
 
 __global__ void __launch_bounds__(256) stage_kernel(std::size_t tiles, Chain chain, int stage) {

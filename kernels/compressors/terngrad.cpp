@@ -31,7 +31,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   for (std::size_t i = 0; i < n; ++i) {
     float& u = kept.residual[i];
     const std::uint8_t code = ternary_code(u, inverse_unit(scale, 1), random16(draw, i));
-    put_code(code, i, 2, message.data() + 4);
+    put_number(code, i, 2, message.data() + 4);
     u = left_behind(u, from_ternary(code, scale));
   }
 }
@@ -90,7 +90,7 @@ void decode_plainly(const Settings&, std::span<const std::byte> message, Precisi
                     std::span<float> sum) {
   const float scale = checked_scale(message, sum.size());
   for (std::size_t i = 0; i < sum.size(); ++i)
-    sum[i] += from_ternary(get_code(message.data() + 4, i, 2), scale);
+    sum[i] += from_ternary(get_number(message.data() + 4, i, 2), scale);
 }
 
 void decode(const Settings&, const Messages& messages, Precision, const Draw&,

@@ -80,12 +80,6 @@ struct TernaryCodes {
   }
 };
 
-template <bool several>
-__global__ void unternary_kernel(DeviceMessages messages, float* sum, std::size_t elements) {
-  add_dense<several>(messages, sum, elements,
-                     [](const std::byte* message) { return TernaryCodes(message); });
-}
-
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
             const DeviceOutput& output, void* workspace, void* stream) {
   const bool feedback = with_feedback(settings);
@@ -108,8 +102,7 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
 
 void decode_add(const Settings&, const DeviceMessages& messages, const Draw&, float* sum,
                 std::size_t elements, void*, void* stream) {
-  launch_dense(messages, unternary_kernel<false>, unternary_kernel<true>, elements, stream, sum,
-               elements);
+  add_dense<TernaryCodes>(messages, sum, elements, stream);
 }
 
 std::size_t workspace_bytes(const Settings&, std::size_t elements) {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "kernels/cpu/sparse.h"
-#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -43,12 +42,7 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   return moved.operations;
 }
 
-StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
-                                std::size_t messages) {
-  return sparse_sum(reaching_cutoff(settings, elements), elements, 8, messages);
-}
-
-const Registered<Compressor> entry{{
+const Registered<Compressor> entry{sparsifier<choose, pick, reaching_cutoff>({
     .name = "threshold",
     .sentence = "the elements whose magnitude reaches a fixed cutoff, with error feedback",
     .help = {.more = "The cheapest selection, with one pass, but the gradients decide how much is "
@@ -60,17 +54,10 @@ const Registered<Compressor> entry{{
                                 "standard deviation of the gradient that size predictions assume",
                                 "1", 1e-30)),
                 feedback_option("on")},
-    .sparse = true,
-    .feedback = with_feedback,
     .wire_bytes = typical_bytes,
     .promise = promise_of_sent,
-    .reference = {encode_chosen<choose>, one_by_one<decode_sparse>},
-    .cpu = {encode_picked<pick>, decode_sparse_together},
-    .traffic = {.encode = encode_traffic,
-                .decode = decode_traffic,
-                .floor = 12.1,
-                .published = {45, 7, 1}},
-}};
+    .traffic = {.encode = encode_traffic, .floor = 12.1, .published = {45, 7, 1}},
+})};
 
 }  // namespace
 }  // namespace syncline

@@ -5,7 +5,6 @@
 // adds the residual and collects what reaches the bound (about 1.2 k elements), and a radix select
 // on those finds the exact k. If the sample misled, a histogram gives a bound that is certain.
 #include "kernels/cpu/select.h"
-#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -38,29 +37,17 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   return moved.operations;
 }
 
-StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
-                                std::size_t messages) {
-  return sparse_sum(wanted(density_of(settings), elements), elements, 8, messages);
-}
-
-const Registered<Compressor> entry{{
+const Registered<Compressor> entry{sparsifier<choose, pick, pairs_at_density>({
     .name = "topk",
     .sentence = "the elements of largest magnitude, exactly, with error feedback",
     .help = {.more = "Finding exactly the largest can take longer on a GPU than sending "
                      "everything.",
              .paper = "Shi et al., arXiv 1911.08772; Aji and Heafield, EMNLP 2017"},
     .options = {density_option(), feedback_option("on")},
-    .sparse = true,
-    .feedback = with_feedback,
     .wire_bytes = bytes_at_density,
     .promise = promise_at_density,
-    .reference = {encode_chosen<choose>, one_by_one<decode_sparse>},
-    .cpu = {encode_picked<pick>, decode_sparse_together},
-    .traffic = {.encode = encode_traffic,
-                .decode = decode_traffic,
-                .floor = 12.5,
-                .published = {49, 8, 0}},
-}};
+    .traffic = {.encode = encode_traffic, .floor = 12.5, .published = {49, 8, 0}},
+})};
 
 }  // namespace
 }  // namespace syncline

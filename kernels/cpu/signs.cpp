@@ -134,7 +134,7 @@ void encode_plainly(const SignFormat& format, const Gradient& gradient, bool fee
   add_plainly(gradient, feedback, state);
   message.assign(bytes_of(format, n), std::byte{0});
   for (std::size_t i = 0; i < n; ++i)
-    put_code(state.residual[i] >= 0, i, 1, message.data() + 4 * format.scales);
+    put_number(state.residual[i] >= 0, i, 1, message.data() + 4 * format.scales);
   const SignSums sums = sum_plainly(n, [&](std::size_t begin, std::size_t count) {
     return tile_sums_plainly(state.residual.data() + begin, count);
   });
@@ -162,7 +162,7 @@ void decode_plainly(const SignFormat& format, const Messages& messages, std::spa
   for (const MessageBytes message : messages) {
     const SignScales scales = checked_scales(format, message, sum.size());
     for (std::size_t i = 0; i < sum.size(); ++i) {
-      const bool set = get_code(message.data() + 4 * format.scales, i, 1) != 0;
+      const bool set = get_number(message.data() + 4 * format.scales, i, 1) != 0;
       sum[i] += set ? scales.positive : scales.negative;
     }
   }

@@ -240,15 +240,7 @@ struct Pairs {
   }
   // The first pair whose index is `element` or above.
   std::size_t from(std::size_t element) const {
-    std::size_t low = 0, high = count;
-    while (low < high) {
-      const std::size_t middle = (low + high) / 2;
-      if (get_index(indices, middle) < element)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
+    return first_after(count, [&](std::size_t i) { return get_index(indices, i) < element; });
   }
 };
 

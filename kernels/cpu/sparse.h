@@ -13,6 +13,7 @@
 #include "kernels/compressor.h"
 #include "kernels/cpu/feedback.h"
 #include "kernels/cpu/tiles.h"
+#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 
@@ -188,6 +189,25 @@ inline Promise promise_at_density(const Settings& settings, std::size_t elements
 // For methods that choose k anew for each message: the promise for the k that was sent.
 inline Promise promise_of_sent(const Settings&, std::size_t elements, std::size_t sent) {
   return promise_of_largest(sent, elements);
+}
+
+// How many pairs methods of exactly `density` send, for modelled tables.
+inline Amount pairs_at_density(const Settings& settings, std::size_t elements) {
+  return wanted(density_of(settings), elements);
+}
+
+// Completes a compressor whose messages are pairs, and which may keep a residual. `choose` and
+// `pick` are those of its encoders; `sent` says how many pairs it sends, for modelled tables.
+template <auto choose, auto pick, auto sent>
+Compressor sparsifier(Compressor own) {
+  own.sparse = true;
+  own.feedback = with_feedback;
+  own.reference = {encode_chosen<choose>, one_by_one<decode_sparse>};
+  own.cpu = {encode_picked<pick>, decode_sparse_together};
+  own.traffic.decode = [](const Settings& settings, std::size_t elements, std::size_t messages) {
+    return sparse_sum(sent(settings, elements), elements, 8, messages);
+  };
+  return own;
 }
 
 }  // namespace syncline

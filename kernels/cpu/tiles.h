@@ -15,6 +15,12 @@ namespace syncline {
 // Runs work(0) .. work(count - 1), in any order and in parallel. `work` must not throw.
 void run_in_parallel(std::size_t count, const std::function<void(std::size_t)>& work);
 
+// The same in order, for references.
+inline void run_in_order(std::size_t count, const std::function<void(std::size_t)>& work) {
+  for (std::size_t i = 0; i < count; ++i)
+    work(i);
+}
+
 // Runs work(tile, begin, elements in it) for every tile.
 template <class Work>
 void for_each_tile(std::size_t elements, const Work& work) {

@@ -7,29 +7,22 @@
 
 namespace syncline {
 
-inline constexpr unsigned chunk_threads = 512;
+inline constexpr unsigned chunk_threads = block_threads;
 inline constexpr unsigned most_chunk_elements = 4096;
 inline constexpr unsigned chunk_rows = most_chunk_elements / chunk_threads;
-inline constexpr unsigned chunk_warps = chunk_threads / 32;
 
 // Loads a chunk of u = g + e, or of g if u is null; zeros after its end.
 template <class Value>
 __device__ void load_chunk(const Value* g, const float* u, std::size_t begin, unsigned count,
                            float (&values)[chunk_rows]) {
   float rest[chunk_rows];
-#pragma unroll
-  for (unsigned row = 0; row < chunk_rows; ++row) {
-    const unsigned i = row * chunk_threads + threadIdx.x;
-    values[row] = i < count ? loaded(g, begin + i) : 0.0f;
-  }
-#pragma unroll
-  for (unsigned row = 0; row < chunk_rows; ++row) {
-    const unsigned i = row * chunk_threads + threadIdx.x;
-    rest[row] = u != nullptr && i < count ? u[begin + i] : 0.0f;
-  }
+  load_rows<chunk_threads>(g + begin, threadIdx.x, count, values);
+  if (u == nullptr)
+    return;
+  load_rows<chunk_threads>(u + begin, threadIdx.x, count, rest);
 #pragma unroll
   for (unsigned row = 0; row < chunk_rows; ++row)
-    values[row] = u != nullptr ? values[row] + rest[row] : values[row];
+    values[row] = values[row] + rest[row];
 }
 
 // The k-th largest key of a chunk, as far as its digits are known, and how many of the keys that
@@ -42,24 +35,13 @@ struct ChunkCut {
 // Chooses one more digit: the highest whose suffix sum reaches the rank. For all threads of the
 // block; each takes `own` neighbouring digits.
 template <unsigned own>
-__device__ void take_digit(const unsigned* counts, unsigned shift, unsigned* of_warps,
+__device__ void take_digit(const unsigned* counts, unsigned shift, unsigned (&of_warps)[warps],
                            ChunkCut* cut) {
-  const unsigned lane = lane_of_warp(), warp = threadIdx.x / 32;
   unsigned mine = 0;
   for (unsigned i = 0; i < own; ++i)
     mine += counts[threadIdx.x * own + i];
-  unsigned from_here = mine;  // to the end of the warp
-  for (unsigned step = 1; step < 32; step *= 2) {
-    const unsigned more = __shfl_sync(all_lanes, from_here, (lane + step) % 32);
-    from_here += lane + step < 32 ? more : 0;
-  }
-  if (lane == 0)
-    of_warps[warp] = from_here;
   const ChunkCut before = *cut;
-  __syncthreads();
-  unsigned above = from_here - mine;
-  for (unsigned w = warp + 1; w < chunk_warps; ++w)
-    above += of_warps[w];
+  unsigned above = sum_after(mine, of_warps);
   for (unsigned i = own; i-- > 0;) {
     const unsigned here = counts[threadIdx.x * own + i];
     if (above < before.rank && above + here >= before.rank)
@@ -72,7 +54,8 @@ __device__ void take_digit(const unsigned* counts, unsigned shift, unsigned* of_
 // Counts the next digit of the keys that agree with the known digits of the cut, then chooses it.
 template <unsigned digits>
 __device__ void find_digit(const float (&values)[chunk_rows], unsigned count, unsigned known,
-                           unsigned shift, unsigned* counts, unsigned* of_warps, ChunkCut* cut) {
+                           unsigned shift, unsigned* counts, unsigned (&of_warps)[warps],
+                           ChunkCut* cut) {
   for (unsigned digit = threadIdx.x; digit < digits; digit += chunk_threads)
     counts[digit] = 0;
   __syncthreads();
@@ -96,7 +79,7 @@ __device__ inline unsigned both(unsigned above, unsigned equal) {
 
 // Replaces counts per row and warp by the sums of those before them. For one warp.
 __device__ inline void begin_after(unsigned* counts) {
-  constexpr unsigned own = chunk_rows * chunk_warps / 32;
+  constexpr unsigned own = chunk_rows * warps / 32;
   const unsigned lane = lane_of_warp();
   unsigned mine = 0;
   for (unsigned i = 0; i < own; ++i)
@@ -128,7 +111,7 @@ __device__ inline void list_chunk(const float (&values)[chunk_rows], unsigned co
     above[row] = __ballot_sync(all_lanes, inside && key > cut.key);
     equal[row] = __ballot_sync(all_lanes, inside && key == cut.key);
     if (lane == 0)
-      counts[row * chunk_warps + warp] = both(__popc(above[row]), __popc(equal[row]));
+      counts[row * warps + warp] = both(__popc(above[row]), __popc(equal[row]));
   }
   __syncthreads();
   if (warp == 0)
@@ -136,8 +119,8 @@ __device__ inline void list_chunk(const float (&values)[chunk_rows], unsigned co
   __syncthreads();
 #pragma unroll
   for (unsigned row = 0; row < chunk_rows; ++row) {
-    const unsigned here = counts[row * chunk_warps + warp] +
-                          both(__popc(above[row] & lower), __popc(equal[row] & lower));
+    const unsigned here =
+        counts[row * warps + warp] + both(__popc(above[row] & lower), __popc(equal[row] & lower));
     const unsigned ties = here & 0xffffu;
     const bool taken =
         (above[row] >> lane & 1u) != 0 || ((equal[row] >> lane & 1u) != 0 && ties < cut.rank);
@@ -155,7 +138,7 @@ __device__ inline void list_chunk(const float (&values)[chunk_rows], unsigned co
 __device__ inline void select_chunk(const float (&values)[chunk_rows], unsigned count, unsigned k,
                                     std::uint32_t* places, std::uint32_t* bits) {
   __shared__ unsigned counts[bins];
-  __shared__ unsigned of_warps[chunk_warps];
+  __shared__ unsigned of_warps[warps];
   __shared__ ChunkCut cut;
   if (threadIdx.x == 0)
     cut = {0, k};

@@ -111,6 +111,33 @@ __device__ Count warp_sum(Count mine) {
   return mine;
 }
 
+// The largest of the lanes, in every lane.
+__device__ inline std::uint32_t warp_top(std::uint32_t mine) {
+  for (unsigned step = 16; step > 0; step /= 2) {
+    const std::uint32_t other = __shfl_xor_sync(all_lanes, mine, step);
+    mine = mine > other ? mine : other;
+  }
+  return mine;
+}
+
+// The sum of `mine` over all threads after this one, in a block of block_threads.
+template <class Count>
+__device__ Count sum_after(Count mine, Count (&of_warps)[warps]) {
+  const unsigned lane = lane_of_warp(), warp = threadIdx.x / 32;
+  Count from_here = mine;  // to the end of the warp
+  for (unsigned step = 1; step < 32; step *= 2) {
+    const Count more = __shfl_sync(all_lanes, from_here, (lane + step) % 32);
+    from_here += lane + step < 32 ? more : 0;
+  }
+  if (lane == 0)
+    of_warps[warp] = from_here;
+  __syncthreads();
+  Count after = from_here - mine;
+  for (unsigned w = warp + 1; w < warps; ++w)
+    after += of_warps[w];
+  return after;
+}
+
 // Adds a count per lane to a counter that all warps share.
 __device__ inline void add_counts(unsigned long long* counter, unsigned long long mine) {
   mine = warp_sum(mine);
@@ -150,6 +177,15 @@ __device__ inline float loaded(const Half* g, std::size_t i) {
   return to_float(g[i]);
 }
 
+// Loads the elements that lie `step` apart from element `first` on; those past the end are 0.
+template <unsigned step, class Value, unsigned count>
+__device__ void load_rows(const Value* from, std::size_t first, std::size_t end,
+                          float (&values)[count]) {
+#pragma unroll
+  for (unsigned row = 0; row < count; ++row)
+    values[row] = first + row * step < end ? loaded(from, first + row * step) : 0.0f;
+}
+
 // The number of elements left in a batch, from this lane's first on: row r of this lane exists if
 // 32 r is below it.
 __device__ inline unsigned left_of(std::size_t first, std::size_t end) {
@@ -163,14 +199,10 @@ template <class Value>
 __device__ inline void load_sums(const Value* g, const float* e, std::size_t first, unsigned left,
                                  bool feedback, float (&sums)[batch]) {
   float rest[batch];
-#pragma unroll
-  for (unsigned row = 0; row < batch; ++row)
-    sums[row] = row * 32 < left ? loaded(g + first, row * 32) : 0.0f;
+  load_rows<32>(g + first, 0, left, sums);
   if (!feedback)
     return;
-#pragma unroll
-  for (unsigned row = 0; row < batch; ++row)
-    rest[row] = row * 32 < left ? e[first + row * 32] : 0.0f;
+  load_rows<32>(e + first, 0, left, rest);
 #pragma unroll
   for (unsigned row = 0; row < batch; ++row)
     sums[row] = sums[row] + rest[row];
@@ -222,17 +254,19 @@ struct FourOfSum {
 };
 
 // Adds messages that have a value for every element; each thread takes four elements.
-// `reader(message)` is called for four values at once, from element `first` on; its result is
-// called for value k of them. (Four such groups per thread, whose loads then wait for one another,
-// took 2.7 times as long on an H100.)
-template <bool several, class Reader>
-__device__ void add_dense(const DeviceMessages& messages, float* sum, std::size_t elements,
-                          const Reader& reader) {
+// Reader(message, arguments...) is called for four values at once, from element `first` on; its
+// result is called for value k of them. (Four such groups per thread, whose loads then wait for one
+// another, took 2.7 times as long on an H100.)
+template <class Reader, bool several, class... Arguments>
+__global__ void add_dense_kernel(DeviceMessages messages, float* sum, std::size_t elements,
+                                 Arguments... arguments) {
   const std::size_t first = 4 * grid_thread();
   if (first >= elements)
     return;
   FourOfSum four(sum, first, elements);
-  const auto add = [&](unsigned m) { four.add(reader(messages.at[m])(first, four.present == 4)); };
+  const auto add = [&](unsigned m) {
+    four.add(Reader(messages.at[m], arguments...)(first, four.present == 4));
+  };
   if constexpr (several) {
 #pragma unroll 4
     for (unsigned m = 0; m < messages.count; ++m)
@@ -243,13 +277,13 @@ __device__ void add_dense(const DeviceMessages& messages, float* sum, std::size_
   four.store();
 }
 
-// Enqueues such a kernel, in its version for one message or for several.
-template <class... Parameters>
-void launch_dense(const DeviceMessages& messages, void (*one)(DeviceMessages, Parameters...),
-                  void (*several)(DeviceMessages, Parameters...), std::size_t elements,
-                  void* stream, std::type_identity_t<Parameters>... arguments) {
-  launch_each(fours_of(elements), messages.count > 1 ? several : one, stream, messages,
-              arguments...);
+template <class Reader, class... Arguments>
+void add_dense(const DeviceMessages& messages, float* sum, std::size_t elements, void* stream,
+               const Arguments&... arguments) {
+  launch_each(fours_of(elements),
+              messages.count > 1 ? add_dense_kernel<Reader, true, Arguments...>
+                                 : add_dense_kernel<Reader, false, Arguments...>,
+              stream, messages, sum, elements, arguments...);
 }
 
 // Calls work(word) for each word of this thread, when all threads of the grid share the words: in

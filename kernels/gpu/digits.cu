@@ -31,10 +31,9 @@ enum class Use { none, low_key, low_key_above_zero, largest };
 // the histogram.
 __device__ void choose(const SelectionRoom& room, unsigned shift, std::uint64_t k, Use use) {
   constexpr unsigned each = bins / block_threads;
-  __shared__ unsigned long long of_warp[warps];
+  __shared__ unsigned long long of_warps[warps];
   Selection& selection = *room.selection;
-  const unsigned digits = shift == 20 ? 2048 : 1024, warp = threadIdx.x / 32;
-  const unsigned lane = lane_of_warp();
+  const unsigned digits = shift == 20 ? 2048 : 1024;
   const bool first = shift == 20;
   const unsigned long long rank = first ? k : selection.rank;
   unsigned counts[each];
@@ -45,21 +44,11 @@ __device__ void choose(const SelectionRoom& room, unsigned shift, std::uint64_t 
     counts[i] = digit < digits ? atomicExch(&room.histogram[digit], 0u) : 0;
     mine += counts[i];
   }
-  unsigned long long from_here = mine;  // suffix sum over the warp's lanes
-  for (unsigned step = 1; step < 32; step *= 2) {
-    const unsigned long long more = __shfl_sync(all_lanes, from_here, lane + step);
-    from_here += lane + step < 32 ? more : 0;
-  }
-  if (lane == 0)
-    of_warp[warp] = from_here;
   if (first && threadIdx.x == 0) {
     selection.rank = k;
     selection.cut_key = 0;
   }
-  __syncthreads();
-  unsigned long long above = from_here - mine;
-  for (unsigned w = warp + 1; w < warps; ++w)
-    above += of_warp[w];
+  unsigned long long above = sum_after(mine, of_warps);
 #pragma unroll
   for (unsigned i = each; i-- > 0; above += counts[i])
     if (above < rank && rank <= above + counts[i]) {
@@ -161,14 +150,8 @@ void choose_digits(const Selector& s, unsigned rounds, std::uint64_t k, Use use)
 template <class Value>
 __device__ void send_front(float* u, const SelectionRoom& room, const DeviceOutput& output,
                            std::size_t elements, std::uint64_t zeros) {
-  std::size_t low = 0, high = room.selection->listed;  // the first entry after these zeros
-  while (low < high) {
-    const std::size_t middle = (low + high) / 2;
-    if (room.list[middle] - middle >= zeros)
-      high = middle;
-    else
-      low = middle + 1;
-  }
+  const std::uint64_t low = first_after(  // the first entry after these zeros
+      room.selection->listed, [&](std::uint64_t i) { return room.list[i] - i < zeros; });
   std::uint32_t* const indices = reinterpret_cast<std::uint32_t*>(output.message);
   for (std::size_t i = grid_thread(); i < zeros + low; i += grid_threads()) {
     float value = u[i];

@@ -1,4 +1,4 @@
-// The sign methods on a GPU: one pass of 12.13 bytes per element. A block takes a tile; three warps
+// The sign methods on a GPU: one pass of 12.13 bytes per element. A block takes a tile; four warps
 // add in the order of signs.cpp, and one ballot gives 32 signs.
 #include "kernels/arithmetic/signs.h"
 #include "kernels/gpu/signs.h"
@@ -7,45 +7,14 @@
 namespace syncline {
 namespace {
 
-// What a lane loads of a block's tile: one row of its warp at a time, so that one ballot gives 32
-// signs.
-template <class Value>
-struct LoadedRows {
-  float g[rows], e[rows];
-
-  __device__ void load(const Value* gradient, const float* residual, std::size_t tile,
-                       std::size_t elements, bool feedback) {
-    const std::size_t first = first_in_tile(tile);
-#pragma unroll
-    for (unsigned row = 0; row < rows; ++row)
-      g[row] = first + row * 32 < elements ? loaded(gradient, first + row * 32) : 0.0f;
-#pragma unroll
-    for (unsigned row = 0; row < rows; ++row)
-      e[row] = feedback && first + row * 32 < elements ? residual[first + row * 32] : 0.0f;
-  }
-};
-
-// Sums of a tile, by the first three warps of a block.
+// Sums of a tile, by the first four warps of a block.
 __device__ void sum_tile(const StagedTile& staged, unsigned count, SignSums& sums) {
-  const unsigned warp = threadIdx.x / 32, lane = lane_of_warp();
-  if (warp == 0) {
-    const double sum =
-        staged_sum(staged, count, [](float value) { return value >= 0 ? value : 0.0f; });
-    if (lane == 0)
-      sums.positive = sum;
-  } else if (warp == 1) {
-    const double sum =
-        staged_sum(staged, count, [](float value) { return value >= 0 ? 0.0f : value; });
-    if (lane == 0)
-      sums.negative = sum;
-  } else if (warp == 2) {
-    const double positives =
-        staged_sum(staged, count, [](float value) { return value >= 0 ? 1u : 0u; });
-    if (lane == 0) {
-      sums.positives = positives;
-      sums.negatives = static_cast<double>(count) - positives;
-    }
-  }
+  sum_by_warp(0, staged, count, sums.positive,
+              [](float value) { return value >= 0 ? value : 0.0f; });
+  sum_by_warp(1, staged, count, sums.negative,
+              [](float value) { return value >= 0 ? 0.0f : value; });
+  sum_by_warp(2, staged, count, sums.positives, [](float value) { return value >= 0 ? 1u : 0u; });
+  sum_by_warp(3, staged, count, sums.negatives, [](float value) { return value >= 0 ? 0u : 1u; });
 }
 
 template <class Value>
@@ -57,18 +26,25 @@ __global__ void __launch_bounds__(block_threads, 2)
   const float if_positive = sent[0], if_negative = sent[1];
   const bool with_rest = feedback && sent[2] == 0;
   const std::size_t all = tiles_of(elements);
-  LoadedRows<Value> ahead;
+  // What a lane loads of a block's tile: one row of its warp at a time, so that one ballot gives 32
+  // signs.
+  float ahead[rows], rest[rows] = {};
+  const auto load = [&](std::size_t tile) {
+    load_rows<32>(g, first_in_tile(tile), elements, ahead);
+    if (with_rest)
+      load_rows<32>(u, first_in_tile(tile), elements, rest);
+  };
   if (blockIdx.x < all)
-    ahead.load(g, u, blockIdx.x, elements, with_rest);
+    load(blockIdx.x);
   for (std::size_t tile = blockIdx.x; tile < all; tile += gridDim.x) {
     const std::size_t first = first_in_tile(tile);
     std::uint32_t mine = 0;  // lane l keeps row l's word; one store writes all
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) {
       const std::size_t i = first + row * 32;
-      const float c = ahead.e[row];
+      const float c = rest[row];
       const float value =
-          feedback ? ahead.g[row] + (c - (c >= 0 ? if_positive : if_negative)) : ahead.g[row];
+          feedback ? ahead[row] + (c - (c >= 0 ? if_positive : if_negative)) : ahead[row];
       if (i < elements)
         u[i] = value;
       staged.values[i % tile_elements] = value;
@@ -80,7 +56,7 @@ __global__ void __launch_bounds__(block_threads, 2)
       words[begin / 32] = mine;
     __syncthreads();
     if (tile + gridDim.x < all)
-      ahead.load(g, u, tile + gridDim.x, elements, with_rest);
+      load(tile + gridDim.x);
     sum_tile(staged, elements_of_tile(tile, elements), tiles[tile]);
     __syncthreads();
   }
@@ -123,12 +99,6 @@ struct Signs {
   }
 };
 
-template <std::size_t scales, bool several>
-__global__ void unsign_kernel(DeviceMessages messages, float* sum, std::size_t elements) {
-  add_dense<several>(messages, sum, elements,
-                     [](const std::byte* message) { return Signs<scales>(message); });
-}
-
 template <std::size_t scales>
 void encode(const Settings& settings, const DeviceInput& input, const Draw&,
             const DeviceOutput& output, void* workspace, void* stream) {
@@ -149,8 +119,7 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw&,
 template <std::size_t scales>
 void decode_add(const Settings&, const DeviceMessages& messages, const Draw&, float* sum,
                 std::size_t elements, void*, void* stream) {
-  launch_dense(messages, unsign_kernel<scales, false>, unsign_kernel<scales, true>, elements,
-               stream, sum, elements);
+  add_dense<Signs<scales>>(messages, sum, elements, stream);
 }
 
 std::size_t workspace_bytes(const Settings&, std::size_t elements) {

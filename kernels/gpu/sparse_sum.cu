@@ -20,15 +20,7 @@ struct Pairs {
   __device__ void add(unsigned i, float* sum) const { sum[indices[i]] += value(i); }
   // The first pair whose index is `element` or above.
   __device__ unsigned from(std::size_t element) const {
-    unsigned low = 0, high = count;
-    while (low < high) {
-      const unsigned middle = (low + high) / 2;
-      if (indices[middle] < element)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
+    return first_after(count, [&](unsigned i) { return indices[i] < element; });
   }
 };
 

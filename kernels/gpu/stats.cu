@@ -8,26 +8,12 @@ namespace {
 
 // Sums of a tile, by the first four warps of a block.
 __device__ void sum_tile(const StagedTile& staged, unsigned count, Moments& sums) {
-  const unsigned warp = threadIdx.x / 32, lane = lane_of_warp();
-  if (warp == 0) {
-    const double sum = staged_sum(staged, count, [](float value) { return value; });
-    if (lane == 0) {
-      sums.count = static_cast<double>(count);
-      sums.sum = sum;
-    }
-  } else if (warp == 1) {
-    const double absolute = staged_sum(staged, count, absolute_value);
-    if (lane == 0)
-      sums.absolute = absolute;
-  } else if (warp == 2) {
-    const double squares = staged_sum(staged, count, [](float value) { return value * value; });
-    if (lane == 0)
-      sums.squares = squares;
-  } else if (warp == 3) {
-    const std::uint32_t top = staged_top(staged, count, magnitude_key);
-    if (lane == 0)
-      sums.top = top;
-  }
+  sum_by_warp(0, staged, count, sums.sum, [](float value) { return value; });
+  sum_by_warp(1, staged, count, sums.absolute, absolute_value);
+  sum_by_warp(2, staged, count, sums.squares, [](float value) { return value * value; });
+  top_by_warp(3, staged, count, sums.top, magnitude_key);
+  if (threadIdx.x == 0)
+    sums.count = static_cast<double>(count);
 }
 
 // Histograms are private to a block and merged with integer atomics, so the order does not matter.
@@ -39,31 +25,19 @@ __global__ void __launch_bounds__(block_threads, 2)
   __shared__ unsigned counts[counting ? bins : 1];
   for (unsigned i = threadIdx.x; counting && i < bins; i += blockDim.x)
     counts[i] = 0;
-  const std::size_t all = tiles_of(elements);
-  LoadedTile<Value> ahead;
-  if (blockIdx.x < all)
-    ahead.load(g, u, blockIdx.x, elements, feedback);
-  __syncthreads();
-  for (std::size_t tile = blockIdx.x; tile < all; tile += gridDim.x) {
-    const unsigned count = elements_of_tile(tile, elements);
-    ahead.add(feedback);
-    if (u != nullptr)
-      store_tile(u + tile * tile_elements, count, ahead.g);
-    store_tile(staged.values, count, ahead.g);
+  const auto count_keys = [&](const TileFours& values, unsigned count) {
 #pragma unroll
     for (unsigned v = 0; counting && v < tile_fours; ++v) {
-      const float four[] = {ahead.g[v].x, ahead.g[v].y, ahead.g[v].z, ahead.g[v].w};
+      const float four[] = {values[v].x, values[v].y, values[v].z, values[v].w};
 #pragma unroll
       for (unsigned k = 0; k < 4; ++k)
         if (four_in_tile(v) + k < count)
           atomicAdd(&counts[bin_of(magnitude_key(four[k]))], 1u);
     }
-    __syncthreads();
-    if (tile + gridDim.x < all)
-      ahead.load(g, u, tile + gridDim.x, elements, feedback);
-    sum_tile(staged, count, tiles[tile]);
-    __syncthreads();
-  }
+  };
+  for_each_staged_tile(
+      g, u, elements, feedback, staged, count_keys,
+      [&](std::size_t tile, unsigned count) { sum_tile(staged, count, tiles[tile]); });
   for (unsigned bin = threadIdx.x; counting && bin < bins; bin += blockDim.x)
     if (counts[bin] != 0)
       atomicAdd(&histogram[bin], counts[bin]);

@@ -57,34 +57,47 @@ __device__ inline void store_tile(float* to, unsigned count, const TileFours& fo
   }
 }
 
-// A tile of u = g + e, or of g. Loading and adding are separate, so that a block can request its
-// next tile while it works on this one.
-template <class Value>
-struct LoadedTile {
-  TileFours g = {}, e = {};
-
-  // Loads an existing tile; without feedback e stays 0.
-  __device__ void load(const Value* gradient, const float* residual, std::size_t tile,
-                       std::size_t elements, bool feedback) {
-    const std::size_t begin = tile * tile_elements;
-    const unsigned count = elements_of_tile(tile, elements);
-    load_tile(gradient + begin, count, g);
-    if (feedback)
-      load_tile(residual + begin, count, e);
-  }
-  __device__ void add(bool feedback) {
-#pragma unroll
-    for (unsigned v = 0; feedback && v < tile_fours; ++v)
-      g[v] = {g[v].x + e[v].x, g[v].y + e[v].y, g[v].z + e[v].z, g[v].w + e[v].w};
-  }
-};
-
 // A tile in shared memory, where a warp adds it in the order of order.h. Each lane adds values one
 // after the other; reading these from memory would take one trip for every few. (A warp per tile,
 // alone with its loads, took 33 us at every size.) Several sums of a tile take one warp each.
 struct alignas(16) StagedTile {
   float values[tile_elements];
 };
+
+// Stages the tiles of u = g + e, or of g, one after the other, and stores them in u unless it is
+// null. Calls see(values, count) for the tile in registers and sum(tile, count) once it is staged,
+// while the next one is loaded.
+template <class Value, class See, class Sum>
+__device__ void for_each_staged_tile(const Value* g, float* u, std::size_t elements, bool feedback,
+                                     StagedTile& staged, const See& see, const Sum& sum) {
+  const std::size_t all = tiles_of(elements);
+  TileFours values = {}, rest = {};  // of the next tile
+  const auto load = [&](std::size_t tile) {
+    const unsigned count = elements_of_tile(tile, elements);
+    load_tile(g + tile * tile_elements, count, values);
+    if (feedback)
+      load_tile(u + tile * tile_elements, count, rest);
+  };
+  if (blockIdx.x < all)
+    load(blockIdx.x);
+  __syncthreads();
+  for (std::size_t tile = blockIdx.x; tile < all; tile += gridDim.x) {
+    const unsigned count = elements_of_tile(tile, elements);
+#pragma unroll
+    for (unsigned v = 0; feedback && v < tile_fours; ++v)
+      values[v] = {values[v].x + rest[v].x, values[v].y + rest[v].y, values[v].z + rest[v].z,
+                   values[v].w + rest[v].w};
+    if (u != nullptr)
+      store_tile(u + tile * tile_elements, count, values);
+    store_tile(staged.values, count, values);
+    see(values, count);
+    __syncthreads();
+    if (tile + gridDim.x < all)
+      load(tile + gridDim.x);
+    sum(tile, count);
+    __syncthreads();
+  }
+}
 
 // Calls add(value) for this lane's values, in order. The next eight are loaded while eight are
 // added.
@@ -131,11 +144,27 @@ __device__ std::uint32_t staged_top(const StagedTile& staged, unsigned count,
     const std::uint32_t part = part_of(value);
     top = top > part ? top : part;
   });
-  for (unsigned step = 16; step > 0; step /= 2) {
-    const std::uint32_t other = __shfl_xor_sync(all_lanes, top, step);
-    top = top > other ? top : other;
-  }
-  return top;
+  return warp_top(top);
+}
+
+// The warp of this number leaves the sum of part_of(value) over a tile in `to`.
+template <class PartOf>
+__device__ void sum_by_warp(unsigned number, const StagedTile& staged, unsigned count, double& to,
+                            const PartOf& part_of) {
+  if (threadIdx.x / 32 != number)
+    return;
+  const double sum = staged_sum(staged, count, part_of);
+  if (lane_of_warp() == 0)
+    to = sum;
+}
+template <class PartOf>
+__device__ void top_by_warp(unsigned number, const StagedTile& staged, unsigned count,
+                            std::uint32_t& to, const PartOf& part_of) {
+  if (threadIdx.x / 32 != number)
+    return;
+  const std::uint32_t top = staged_top(staged, count, part_of);
+  if (lane_of_warp() == 0)
+    to = top;
 }
 
 }  // namespace syncline

@@ -175,8 +175,8 @@ TEST(Packing, FastAndPlainAgree) {
     pack(codes.data(), codes.size(), width, packed.data());
     unpack(packed.data(), codes.size(), width, back.data());
     for (std::size_t i = 0; i < codes.size(); ++i) {
-      put_code(codes[i], i, width, plain.data());
-      EXPECT_EQ(get_code(packed.data(), i, width), codes[i]);
+      put_number(codes[i], i, width, plain.data());
+      EXPECT_EQ(get_number(packed.data(), i, width), codes[i]);
     }
     EXPECT_EQ(codes, back);
     EXPECT_TRUE(packed == plain);

@@ -57,7 +57,7 @@ float value_of(const Message& message, std::size_t j) {
 std::size_t place_of(const Message& message, std::size_t sent, unsigned bits, std::size_t j) {
   std::size_t place = 0;
   for (unsigned bit = 0; bit < bits; ++bit)
-    place |= static_cast<std::size_t>(get_code(message.data() + 4 * sent, j * bits + bit, 1))
+    place |= static_cast<std::size_t>(get_number(message.data() + 4 * sent, j * bits + bit, 1))
              << bit;
   return place;
 }
