@@ -9,7 +9,8 @@ Amount scattered(const Amount& count, double among) {
   const double share = std::clamp(count.mean / among, 0.0, 1.0);
   const double touched = 1 - std::pow(1 - share, 8);
   const double chance = 6 * std::sqrt(cells * touched * (1 - touched));
-  return sector_bytes * Amount(cells * touched, chance + count.spread + 1);
+  return sector_bytes * Amount(cells * touched, chance + count.spread + 1,
+                               cells * touched * std::pow(1 - touched, 3));
 }
 
 StreamOperations repeated(const StreamOperations& operations, std::size_t times) {

@@ -4,8 +4,7 @@
 // Bytes are counted as the distinct 32-byte sectors that one launch reads plus those that it
 // writes: what memory moves if a launch's own rereads hit a cache and nothing stays there for the
 // next launch. An atomic counts as a read and a write. Not counted: polling (a look-back that
-// waits), time that one thread or warp takes alone, what nvcc merges, and what a cache keeps
-// between launches.
+// waits), what nvcc merges, and what a cache keeps between launches.
 #pragma once
 
 #include <algorithm>
@@ -20,19 +19,21 @@ namespace syncline {
 // distribution (mean 0, deviation 1) it lies within mean +- spread.
 struct Amount {
   double mean = 0, spread = 0;
+  double alone = 0;  // part of the mean: sectors without a neighbour in their line of 128 bytes
 
   constexpr Amount() = default;
   template <class Number>
   requires std::is_arithmetic_v<Number>
   constexpr Amount(Number known) : mean(static_cast<double>(known)) {}
-  constexpr Amount(double of_mean, double of_spread) : mean(of_mean), spread(of_spread) {}
+  constexpr Amount(double of_mean, double of_spread, double of_alone = 0)
+      : mean(of_mean), spread(of_spread), alone(of_alone) {}
 };
 
 constexpr Amount operator+(const Amount& a, const Amount& b) {
-  return {a.mean + b.mean, a.spread + b.spread};
+  return {a.mean + b.mean, a.spread + b.spread, a.alone + b.alone};
 }
 constexpr Amount operator*(double factor, const Amount& amount) {
-  return {factor * amount.mean, factor * amount.spread};
+  return {factor * amount.mean, factor * amount.spread, factor * amount.alone};
 }
 
 constexpr Amount between(double low, double high) {
@@ -55,10 +56,12 @@ Amount scattered(const Amount& count, double among);
 struct StreamOperation {
   std::string name;
   Amount read, written;
-  // Two limits that may take longer than the bytes: instructions of an fp32 unit (additions,
-  // multiplications and others), and successive waits for memory in a block, each for an answer to
-  // a request made after the wait before.
-  double instructions = 0, waits = 0;
+  // Beside the bytes: slots in which schedulers could issue an instruction for a lane, with those
+  // lost to stalls, which count where they take longer than the bytes; and how often a block waits
+  // for memory or at a barrier, one after the other, while nothing streams. Both were fitted to the
+  // measured encodings and decodings of an H100 (kernels/profiles/h100.csv) unless a comment says
+  // otherwise.
+  double slots = 0, waits = 0;
 };
 using StreamOperations = std::vector<StreamOperation>;
 

@@ -1,5 +1,5 @@
-// Tables for devices that are not at hand: bytes divided by rates that others measured, plus
-// launches. Every table's header has the formula and the provenance `modelled`.
+// Tables for devices that are not at hand: launches, waits, and bytes divided by the rate that
+// memory streams. Every table's header has the formula and the provenance `modelled`.
 #include <cstdio>
 #include <set>
 
@@ -20,17 +20,16 @@ CostTable modelled(const CalibrateOptions& options) {
       {"model", device.name},
       {"command", options.command + " --out FILE"},
       {"formula",
-       "seconds = launches x launch + syncs x synchronisation + bytes / stream, or the time of an "
-       "operation's arithmetic where that is longer; all from kernels/compressors/<compressor>.cpp "
-       "(traffic)"}};
+       "seconds = launches x launch + waits x wait + bytes / stream, or an operation's slots where "
+       "these take longer; all from kernels/compressors/<compressor>.cpp (traffic)"}};
   for (const auto& line : device.header())
     table.header.push_back(line);
   table.header.insert(
       table.header.end(),
       {{"bytes",
         "of the distinct 32-byte sectors that each launch reads, and writes, counted in the "
-        "kernels on an emulated device; left out: polling, time that one thread or warp takes by "
-        "itself, what caches keep from one launch to the next"},
+        "kernels on an emulated device; left out: polling, and what caches keep from one launch to "
+        "the next"},
        {"encode", "ours, for a gradient of a normal distribution"},
        {"decode", "ours, adds into a sum that is there, so zeroing it is not part"},
        {further_operation,
@@ -55,19 +54,17 @@ CostTable modelled(const CalibrateOptions& options) {
     for (const std::size_t elements : options.sizes) {
       const double n = static_cast<double>(elements);
       const double wire = compressor.wire_bytes(cell.settings, elements, Precision::fp32).bytes;
-      const auto add = [&](const std::string& operation, const LowToHigh& seconds) {
-        table.rows.push_back({compressor.name, settings, operation, n, seconds.typical, seconds.low,
-                              seconds.high, wire, "gauss"});
+      const auto add = [&](const std::string& operation, double seconds,
+                           const Ends& ends = usual_ends) {
+        table.rows.push_back({compressor.name, settings, operation, n, seconds, ends.low * seconds,
+                              ends.high * seconds, wire, "gauss"});
       };
       add("encode", device.seconds(traffic.encode(cell.settings, elements)));
-      const LowToHigh one = device.seconds(traffic.decode(cell.settings, elements, 1));
-      add("decode", one);
-      const LowToHigh many =
+      const double one_s = device.seconds(traffic.decode(cell.settings, elements, 1));
+      add("decode", one_s);
+      const double many_s =
           device.seconds(traffic.decode(cell.settings, elements, messages_of_slope));
-      const double typical_s = further_s(one.typical, many.typical);
-      // One message alone may fit into the L2, so the ends are kept on their sides of `typical_s`.
-      add(further_operation, {std::min(further_s(one.low, many.low), typical_s), typical_s,
-                              std::max(further_s(one.high, many.high), typical_s)});
+      add(further_operation, further_s(one_s, many_s), further_ends);
       const MemoryTraffic::Chain& published = traffic.published;
       add("encode-as-published",
           device.seconds(published.kernels, n * published.bytes_per_element, published.syncs));

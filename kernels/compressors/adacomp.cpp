@@ -266,12 +266,14 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
                message = sectors(message_bytes(bins)),
                touched = scattered(codes(bins), static_cast<double>(elements)),
                each = sectors(8 * packs);  // the look-back's states, and the sums
+  // Nobody measured it: for the share of a copy that kernels/gpu/kernels.md expects.
+  const double slots = 230 * static_cast<double>(elements);
   StreamOperations all;
   if (packs > 0)  // nobody reads the last state
     all = {
         {"memset of a look-back", 0, sectors(look_back_bytes(packs))},
         {"bin_kernel", (with_feedback(settings) ? 2 : 1) * tensor + sectors(8 * (packs - 1)) + one,
-         tensor + message + 2 * each + 2 * one},
+         tensor + message + 2 * each + 2 * one, slots},
         groups_added(packs, 8)};
   else
     all = {{"memset of the number of codes", 0, one}};

@@ -213,10 +213,13 @@ void sort_keys(std::size_t count, bool done, SelectionTraffic& moved) {
                table = sectors(1024 * tiles_of(count));
   for (int pass = 0; pass < 4; ++pass) {
     const Amount nothing, finished = sector_bytes;
-    moved.enqueue("count_digits_kernel", done ? finished : answer + keys, done ? nothing : table);
-    moved.enqueue("sum_table_kernel", done ? finished : answer + table, done ? nothing : table);
+    const double waits = done ? 0 : digit_waits;
+    moved.enqueue("count_digits_kernel", done ? finished : answer + keys, done ? nothing : table, 0,
+                  waits);
+    moved.enqueue("sum_table_kernel", done ? finished : answer + table, done ? nothing : table, 0,
+                  waits);
     moved.enqueue("scatter_digits_kernel", done ? finished : answer + keys + table,
-                  done ? nothing : keys);
+                  done ? nothing : keys, 0, waits);
   }
 }
 
@@ -229,7 +232,7 @@ void walk(const Amount& until, std::size_t count, SelectionTraffic& moved) {
   moved.enqueue(
       "walk_kernel",
       3 * sector_bytes + between(read(until.mean - until.spread), read(until.mean + until.spread)),
-      4 * sector_bytes);
+      4 * sector_bytes, 0, until.mean / 200);  // one thread adds key after key
 }
 
 // What cat.cu enqueues if the walk ends within the first 65,536 magnitudes.
@@ -262,7 +265,8 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
     moved.enqueue("memset of the count", 0, sector_bytes);
     moved.begin_look_back();
     moved.enqueue("keep_kernel", tensor + states + 2 * sector_bytes,
-                  tensor + states + 2 * sector_bytes + 2 * sectors(4 * sent));
+                  tensor + states + 2 * sector_bytes + 2 * sectors(4 * sent),
+                  listing_slots * static_cast<double>(elements));
     return moved.operations;
   }
   moved.collect(sent);

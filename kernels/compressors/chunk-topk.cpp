@@ -204,7 +204,8 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
                list = sent > 0 ? sectors(4 + 8 * sent) : none, sums = sectors(32 * summed),
                groups = sums_of_groups(summed, 32), one = sector_bytes;
   StreamOperations all{{"select_kernel", (feedback ? 2 : 1) * tensor + bits,
-                        (feedback ? tensor : none) + list + sums}};
+                        (feedback ? tensor : none) + list + sums,
+                        250 * static_cast<double>(elements), 4}};
   if (summed > 0)
     all.push_back(groups_added(summed, 32));
   all.push_back({"high_key_kernel", groups, one});
@@ -216,7 +217,8 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   if (summed > 0)
     all.push_back({"write_kernel", one + list,
                    sectors(chunks.bytes()) +
-                       (feedback ? scattered(sent, static_cast<double>(elements)) : none)});
+                       (feedback ? scattered(sent, static_cast<double>(elements)) : none),
+                   0, 4});
   return all;
 }
 

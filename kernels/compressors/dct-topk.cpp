@@ -288,6 +288,9 @@ double flops_back(const CoefficientMessage& chunks) {
   return 2 * side * k + 2 * side * side * rows;
 }
 
+// Slots of one addition or multiplication there, with what it loads.
+constexpr double transform_slots = 2.83;
+
 // What dct-topk.cu enqueues. Its transforms take longer than its bytes.
 StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
   const CoefficientMessage chunks = coefficient_message(settings, elements, Precision::fp32);
@@ -299,7 +302,8 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   const double there = 4.0 * chunks.side() * static_cast<double>(chunks.chunk);
   StreamOperations all{{"transform_kernel", (feedback ? 2 : 1) * tensor + (feedback ? list : none),
                         (feedback ? tensor : none) + list,
-                        whole * (there + (feedback ? flops_back(chunks) : 0))}};
+                        transform_slots * whole * (there + (feedback ? flops_back(chunks) : 0)),
+                        whole > 0 ? 33.0 : 0}};
   if (chunks.sent() > 0)
     all.push_back({"write_kernel", list, sectors(chunks.bytes())});
   return all;
@@ -311,10 +315,12 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
   if (chunks.sent() == 0)
     return {};
   const std::size_t behind = elements % chunks.chunk;
+  const double whole = static_cast<double>(elements / chunks.chunk);
   const Amount sum =
       sectors(4 * (elements - behind)) + scattered(chunks.in_last, static_cast<double>(behind));
   return repeated({{"add_kernel", sectors(chunks.bytes()) + sum, sum,
-                    static_cast<double>(elements / chunks.chunk) * flops_back(chunks)}},
+                    whole * (128 * static_cast<double>(chunks.chunk) + 2.28 * flops_back(chunks)),
+                    whole > 0 ? 12.0 : 0}},
                   messages);
 }
 

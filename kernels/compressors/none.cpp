@@ -49,7 +49,7 @@ StreamOperations encode_traffic(const Settings&, std::size_t elements) {
 }
 
 StreamOperations decode_traffic(const Settings&, std::size_t elements, std::size_t messages) {
-  return dense_sum(4 * elements, elements, messages, 2);
+  return dense_sum(4 * elements, elements, messages, 5);
 }
 
 const Registered<Compressor> entry{{

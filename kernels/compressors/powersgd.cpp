@@ -208,6 +208,11 @@ WireSize bytes_of_tensors(const Settings& settings, const std::vector<TensorShap
   return {static_cast<double>(all), true};
 }
 
+// Waits of the block that makes P orthonormal: it walks along all rows for each column.
+double walks(const Shape& s) {
+  return static_cast<double>(s.rank) * (4 + 0.55 * std::ceil(static_cast<double>(s.rows) / 256));
+}
+
 // What powersgd.cu enqueues.
 StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
   const Shape s = shape_of(settings, elements);
@@ -215,8 +220,9 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
                q = sectors(4 * s.columns * s.rank), columns = sectors(8 * s.rows * s.rank),
                partial = sectors(4 * s.blocks() * s.columns * s.rank);
   const bool reads_u = with_feedback(settings) || s.rank > chunk;
-  return {{"rows_kernel", (reads_u ? 2 : 1) * tensor + q, tensor + p + sector_bytes},
-          {"orthogonalise_kernel", p + columns, columns + p},
+  return {{"rows_kernel", (reads_u ? 2 : 1) * tensor + q, tensor + p + sector_bytes,
+           (165 + 19 * static_cast<double>(s.rank)) * static_cast<double>(elements)},
+          {"orthogonalise_kernel", p + columns, columns + p, 0, walks(s)},
           {"columns_kernel", tensor + p, partial},
           {"sum_kernel", partial, q},
           {"product_kernel", tensor + p + q, tensor},
@@ -228,7 +234,7 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
   const Shape s = shape_of(settings, elements);
   const Amount tensor = sectors(4 * elements), p = sectors(4 * s.rows * s.rank),
                columns = sectors(8 * s.rows * s.rank);
-  return repeated({{"orthogonalise_kernel", p + columns, columns + p},
+  return repeated({{"orthogonalise_kernel", p + columns, columns + p, 0, walks(s)},
                    {"product_kernel", tensor + p + sectors(4 * s.columns * s.rank), tensor}},
                   messages);
 }

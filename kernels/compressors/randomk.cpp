@@ -68,10 +68,16 @@ Promise promise(const Settings& settings, std::size_t elements, std::size_t sent
   return said;
 }
 
+// Sectors of the places, each fetched alone: they are not in order.
+Amount drawn_sectors(std::size_t k, std::size_t elements) {
+  const Amount drawn = scattered(k, static_cast<double>(elements));
+  return {drawn.mean, drawn.spread, drawn.mean};
+}
+
 // What randomk.cu enqueues.
 StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
   const std::size_t k = wanted(density_of(settings), elements);
-  const Amount tensor = sectors(4 * elements), drawn = scattered(k, static_cast<double>(elements));
+  const Amount tensor = sectors(4 * elements), drawn = drawn_sectors(k, elements);
   StreamOperations operations{{"add_kernel", (with_feedback(settings) ? 2 : 1) * tensor, tensor}};
   if (k > 0)
     operations.push_back({"gather_kernel", drawn, drawn + sectors(4 * k)});
@@ -84,7 +90,8 @@ StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
   StreamOperations sum = sparse_sum(k, elements, 0, 1);  // all messages have the same places
   if (sum.empty())
     return sum;
-  sum.front().read = sum.front().read + static_cast<double>(messages) * sectors(4 * k);
+  sum.front().read = drawn_sectors(k, elements) + static_cast<double>(messages) * sectors(4 * k);
+  sum.front().written = drawn_sectors(k, elements);
   sum.front().waits = static_cast<double>(messages - 1) / 4;  // four messages are loaded at once
   return sum;
 }

@@ -120,12 +120,13 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   moved.add_and_sum(feedback, feedback);
   moved.enqueue("scale_kernel", 2 * sector_bytes, sector_bytes);
   moved.enqueue("ternary_kernel", tensor + sector_bytes,
-                sectors(4 + packed_bytes(elements, 2)) + (feedback ? tensor : 0.0));
+                sectors(4 + packed_bytes(elements, 2)) + (feedback ? tensor : 0.0),
+                65 * static_cast<double>(elements));
   return moved.operations;
 }
 
 StreamOperations decode_traffic(const Settings&, std::size_t elements, std::size_t messages) {
-  return dense_sum(4 + packed_bytes(elements, 2), elements, messages, 6);
+  return dense_sum(4 + packed_bytes(elements, 2), elements, messages, 17);
 }
 
 const Registered<Compressor> entry{{

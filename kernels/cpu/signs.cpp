@@ -193,7 +193,8 @@ StreamOperations encode_traffic(const SignFormat& format, bool feedback, std::si
                sums = sums_of_groups(tiles_of(elements), sizeof(SignSums));
   return {{"sign_kernel", (feedback ? 2 : 1) * tensor + sector_bytes,
            tensor + sectors(scales + 4 * sign_words(elements)) +
-               sectors(sizeof(SignSums) * tiles_of(elements))},
+               sectors(sizeof(SignSums) * tiles_of(elements)),
+           0, 4},
           groups_added(tiles_of(elements), sizeof(SignSums)),
           {"scale_kernel", sums, 2 * sector_bytes}};
 }
@@ -228,7 +229,7 @@ Compressor sign_method(const SignFormat& format, const std::string& sentence, co
                           },
                       .decode =
                           [=](const Settings&, std::size_t elements, std::size_t messages) {
-                            return dense_sum(bytes_of(format, elements), elements, messages, 6);
+                            return dense_sum(bytes_of(format, elements), elements, messages, 17);
                           },
                       .floor = 12.13,
                       .published = published}};

@@ -60,8 +60,9 @@ Amount sampled(std::size_t strata, std::size_t neighbours, std::size_t elements)
          Amount(parts * (starts / 8 - shared), parts * shared / 3 + 2 * std::sqrt(parts) + 1);
 }
 
-void SelectionTraffic::enqueue(const std::string& name, const Amount& read, const Amount& written) {
-  operations.push_back({name, read, written});
+void SelectionTraffic::enqueue(const std::string& name, const Amount& read, const Amount& written,
+                               double slots, double waits) {
+  operations.push_back({name, read, written, slots, waits});
 }
 
 double SelectionTraffic::tensor() const {
@@ -79,7 +80,8 @@ void SelectionTraffic::begin_counts() {
 void SelectionTraffic::list(const Amount& values_read, double values_written, const Amount& found) {
   listed = found;
   enqueue("collect_kernel", values_read + states_of(elements_) + two,
-          values_written + states_of(elements_) + two + 2 * sectors(4 * found));
+          values_written + states_of(elements_) + two + 2 * sectors(4 * found),
+          listing_slots * static_cast<double>(elements_));
 }
 
 void SelectionTraffic::add_and_collect(bool feedback, const Amount& found) {
@@ -121,7 +123,8 @@ void SelectionTraffic::choose_digits(const Amount& keys, bool for_certain, doubl
     const double counts = round == 0 ? histogram_bytes : histogram_bytes / 2;
     enqueue("digit_kernel", keys + counts + two,
             (round == 0 ? cleared(elements_) + one : found) + counts + one +
-                (round == 2 ? more_at_end : 0.0));
+                (round == 2 ? more_at_end : 0.0),
+            0, digit_waits);
   }
 }
 
@@ -154,7 +157,7 @@ void SelectionTraffic::write_list() {
 
 void SelectionTraffic::add_up(const Amount& read, const Amount& written) {
   const Amount sums = sectors(sizeof(Moments) * tiles_of(elements_));
-  enqueue("stats_kernel", read, written + sums);
+  enqueue("stats_kernel", read, written + sums, 60 * static_cast<double>(elements_));
   operations.push_back(groups_added(tiles_of(elements_), sizeof(Moments)));
   enqueue("total_kernel", sums_of_groups(tiles_of(elements_), sizeof(Moments)), two);
 }
@@ -195,20 +198,22 @@ StreamOperations sparse_sum(const Amount& count, std::size_t elements, double by
     touched = {n * (1 - std::pow(1 - std::min(count.mean / n, 1.0), many)), many * count.spread};
   const bool all =
       messages > 1 && sweeps(messages * static_cast<std::size_t>(count.mean), elements);
-  const Amount sum = all ? sectors(4 * elements) : scattered(touched, n);
-  // Waits for a pair, then for its element; or for a barrier.
+  Amount sum = all ? sectors(4 * elements) : scattered(touched, n);
+  if (!all)  // each message fetches its sectors again
+    sum.alone = many * scattered(count, n).alone;
+  // Waits for a pair, then for its element; or for a barrier. Counted in the code.
   const double each =
       all ? 2 * static_cast<double>(tiles_of_block(tiles_of(elements), sweeping_blocks))
-          : 4.0;  // 64 pairs by 32
+          : 2 * std::ceil(std::min(count.mean, 64.0) / 32);  // 64 pairs by 32
   return {{"scatter_kernel", many * sectors(bytes_each * count) + sum, sum, 0, (many - 1) * each}};
 }
 
 StreamOperations dense_sum(std::size_t message_bytes, std::size_t elements, std::size_t messages,
-                           double instructions) {
+                           double slots) {
   const Amount sum = sectors(4 * elements);
-  const double many = static_cast<double>(messages), further = many - 1;
+  const double many = static_cast<double>(messages);
   return {{"sum", many * sectors(message_bytes) + sum, sum,
-           further > 0 ? many * instructions * static_cast<double>(elements) : 0, further}};
+           many * slots * static_cast<double>(elements), many - 1}};
 }
 
 }  // namespace syncline

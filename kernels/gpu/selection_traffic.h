@@ -38,7 +38,8 @@ class SelectionTraffic {
 
   explicit SelectionTraffic(std::size_t elements) : elements_(elements) {}
   // One operation without a method of its own below.
-  void enqueue(const std::string& name, const Amount& read, const Amount& written);
+  void enqueue(const std::string& name, const Amount& read, const Amount& written, double slots = 0,
+               double waits = 0);
   void begin_look_back();
   void begin_counts();
   void add_and_collect(bool feedback, const Amount& found);
@@ -67,6 +68,10 @@ class SelectionTraffic {
   void add_up(const Amount& read, const Amount& written);
 };
 
+// Slots per element of a pass that lists, by tickets and a look-back; waits of a kernel that counts
+// digits and chooses one.
+inline constexpr double listing_slots = 90, digit_waits = 8;
+
 // Whether there are enough pairs for a kernel that sweeps the whole sum. A sweep moves 8 bytes per
 // element; reading one pair's element takes as long as moving some 128 bytes (measured on an H100).
 constexpr bool sweeps(std::size_t pairs, std::size_t elements) {
@@ -83,9 +88,8 @@ constexpr std::size_t tiles_of_block(std::size_t tiles, std::size_t blocks) {
 // of another's.
 StreamOperations sparse_sum(const Amount& count, std::size_t elements, double bytes_each,
                             std::size_t messages);
-// Adds messages that have a value for every element, whose decoding takes `instructions` per
-// element (counted in the code; address and load are shared by four elements).
+// Adds messages that have a value for every element, whose decoding takes `slots` per element.
 StreamOperations dense_sum(std::size_t message_bytes, std::size_t elements, std::size_t messages,
-                           double instructions);
+                           double slots);
 
 }  // namespace syncline

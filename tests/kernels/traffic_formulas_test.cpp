@@ -23,6 +23,8 @@ TEST(Traffic, ScatteredWordsShareSectors) {
   // A sector of eight holds at least one with probability 1 - 0.99^8.
   EXPECT_NEAR(scattered(1e6, 1e8).mean, 32 * 1.25e7 * 0.0772553, 200);
   EXPECT_NEAR(scattered(1, 1e8).mean, 32, 0.01);
+  // The other three sectors of its line hold none with probability 0.99^24.
+  EXPECT_NEAR(scattered(1e6, 1e8).alone, 32 * 1.25e7 * 0.0772553 * 0.785678, 200);
 }
 
 TEST(Traffic, IsWhatTheReadmeSays) {

@@ -112,19 +112,21 @@ TEST(Data, EveryCostTableLoadsAndHasTheProvenanceOfItsName) {
   }
 }
 
-// Without contraction, the operations that can be issued per second are half of the peak.
+// A fused multiply-add is two operations of the peak and one slot. V100s and A100s can issue for
+// twice as many lanes as multiply.
 TEST(Data, ModelledCostTablesAndDevicesHaveOnePeak) {
   for (const std::string& name : names_in("kernels/profiles", ".csv")) {
     if (!name.ends_with("-modelled"))
       continue;
-    const std::string arithmetic =
-        read_cost_table((root / "kernels/profiles" / (name + ".csv")).string()).about("arithmetic");
-    const double most = std::stod(arithmetic.substr(arithmetic.find(" to ") + 4));
-    EXPECT_EQ(2 * most, known_device(name)->peak_flops.at(Arithmetic::fp32)) << name;
+    const std::string slots =
+        read_cost_table((root / "kernels/profiles" / (name + ".csv")).string()).about("slots");
+    const double issued = name.starts_with("v100") || name.starts_with("a100") ? 1 : 2;
+    EXPECT_EQ(issued * std::stod(slots), known_device(name)->peak_flops.at(Arithmetic::fp32))
+        << name;
   }
 }
 
-// Both use what triad reaches on devices where it was measured.
+// Both use what triad, or a copy, reaches on devices where it was measured.
 TEST(Data, ModelledCostTablesAndDevicesHaveOneStream) {
   int streams = 0;
   for (const std::string& name : names_in("kernels/profiles", ".csv")) {
