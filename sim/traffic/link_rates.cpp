@@ -19,10 +19,111 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-void LinkShares::give_rate(int group, double Bps) {
+int LinkShares::new_set() {
+  int set = static_cast<int>(sets_.size());
+  if (free_sets_.empty()) {
+    sets_.emplace_back();
+  } else {
+    set = free_sets_.back();
+    free_sets_.pop_back();
+  }
+  sets_[index(set)].since_s = now_s_;
+  changed_.push_back(set);
+  return set;
+}
+
+void LinkShares::free_set(int set) {
+  sets_[index(set)] = {};
+  free_sets_.push_back(set);
+}
+
+void LinkShares::change(int set) {
+  if (std::exchange(sets_[index(set)].number, 0) != 0)
+    changed_.push_back(set);
+}
+
+void LinkShares::join(int number, int group) {
+  Set& set = sets_[index(number)];
+  rates_[index(group)].set = number;
+  groups_[index(group)].place = set.groups.size();
+  set.groups.push_back(group);
+  set.limited += rates_[index(group)].flow_Bps < infinite ? 1 : 0;
+}
+
+void LinkShares::leave(int group) {
   Rate& rate = rates_[index(group)];
+  const int number = std::exchange(rate.set, -1);
+  rate.Bps = rate.carried = 0;
+  Set& set = sets_[index(number)];
+  take_out(set.groups, groups_[index(group)].place,
+           [&](int other, std::size_t place) { groups_[index(other)].place = place; });
+  set.limited -= rate.flow_Bps < infinite ? 1 : 0;
+  ++set.left;
+  if (set.groups.empty())
+    free_set(number);
+}
+
+void LinkShares::carry(Set& set) {
+  const double seconds = now_s_ - std::exchange(set.since_s, now_s_);
+  for (const int group : set.groups)
+    rates_[index(group)].carried += rates_[index(group)].Bps * seconds;
+}
+
+int LinkShares::merge(int one, int other) {
+  if (one == other)
+    return one;
+  if (sets_[index(one)].groups.size() < sets_[index(other)].groups.size())
+    std::swap(one, other);
+  carry(sets_[index(one)]);
+  carry(sets_[index(other)]);
+  Set& more = sets_[index(other)];
+  Set& set = sets_[index(one)];
+  for (const int group : more.groups)
+    join(one, group);
+  for (const int link : more.links) {
+    links_[index(link)].place = set.links.size();
+    set.links.push_back(link);
+  }
+  set.left += more.left;
+  free_set(other);
+  change(one);
+  return one;
+}
+
+void LinkShares::split(int number) {
+  carry(sets_[index(number)]);
+  const std::vector<int> groups = std::move(sets_[index(number)].groups);
+  free_set(number);
+  for (const int group : groups)
+    rates_[index(group)].set = -1;
+  for (const int first : groups) {
+    if (rates_[index(first)].set >= 0)
+      continue;
+    const int set = new_set();
+    join(set, first);
+    for (std::size_t i = 0; i < sets_[index(set)].groups.size(); ++i)
+      for (const int link : groups_[index(sets_[index(set)].groups[i])].links) {
+        std::vector<int>& links = sets_[index(set)].links;
+        if (links_[index(link)].place < links.size() && links[links_[index(link)].place] == link)
+          continue;
+        links_[index(link)].place = links.size();
+        links.push_back(link);
+        for (const int other : links_[index(link)].groups)
+          if (rates_[index(other)].set < 0)
+            join(set, other);
+      }
+  }
+}
+
+void LinkShares::give_rate(Set& set, int group, double Bps) {
+  Rate& rate = rates_[index(group)];
+  rate.carried += rate.Bps * (now_s_ - set.since_s);
   rate.Bps = Bps;
-  rate.is_known = true;
+  rate.number = set.number;
+  set.fastest_Bps = std::max(set.fastest_Bps, Bps);
+  const double left = std::max(0.0, rate.next_end - rate.carried);
+  if (left < set.next_s * Bps)
+    set.next_s = left / Bps;
   for (int i = rate.first_link; i < rate.end_link; ++i) {
     Rest& rest = rests_[index(crossed_[index(i)])];
     rest.Bps = std::max(0.0, rest.Bps - rate.flows * Bps);
@@ -33,12 +134,17 @@ void LinkShares::give_rate(int group, double Bps) {
 void LinkShares::share() {
   for (;;) {
     while (!changed_.empty()) {
-      const int group = changed_.back();
+      const int number = changed_.back();
       changed_.pop_back();
-      if (rates_[index(group)].set < 0 && rates_[index(group)].flows > 0)
-        make_set(group);
+      const Set& set = sets_[index(number)];
+      if (set.number != 0 || set.groups.empty())
+        continue;
+      if (static_cast<std::size_t>(set.left) > set.groups.size())
+        split(number);
+      else
+        fill(number);
     }
-    // Looking at all sets each time would take longer than making one.
+    // Looking at all sets each time would take longer than filling one.
     const std::size_t sets = sets_.size() - free_sets_.size();
     if (sets == 0 || static_cast<std::size_t>(looked_) < sets)
       return;
@@ -62,73 +168,45 @@ void LinkShares::expect_fastest(double Bps) {
     reconsider(link);
 }
 
-void LinkShares::make_set(int group) {
-  int at = static_cast<int>(sets_.size());
-  if (free_sets_.empty()) {
-    sets_.emplace_back();
-  } else {
-    at = free_sets_.back();
-    free_sets_.pop_back();
-  }
-  Set set{.since_s = now_s_, .number = ++sets_made_};
+void LinkShares::fill(int number) {
+  Set& set = sets_[index(number)];
+  set.number = ++numbers_;
+  set.fastest_Bps = 0;
+  set.next_s = infinite;
   ++looked_;
-  open_.clear();
-  const auto join = [&](int other) {
-    if (std::exchange(rates_[index(other)].set, at) != at)
-      set.groups.push_back(other);
-  };
-  join(group);
-  for (std::size_t i = 0; i < set.groups.size(); ++i)
-    for (const int number : groups_[index(set.groups[i])].links) {
-      Link& link = links_[index(number)];
-      if (std::exchange(link.looked_at, set.number) == set.number)
-        continue;
-      open_.push_back(number);
-      for (const int other : link.groups)
-        join(other);
-    }
-  fill_links(set.groups);
-  double seconds = infinite;
-  for (const int number : set.groups) {
-    const Rate& rate = rates_[index(number)];
-    set.fastest_Bps = std::max(set.fastest_Bps, rate.Bps);
-    const double left = std::max(0.0, rate.next_end - rate.carried);
-    if (left < seconds * rate.Bps)
-      seconds = left / rate.Bps;
-  }
-  const double fastest_Bps = set.fastest_Bps;
+  fill_links(set);
+  set.since_s = now_s_;
   if (set_ends_.size() > 64 + 4 * sets_.size()) {
     std::erase_if(set_ends_, [&](const SetEnd& end) { return is_over(end); });
     std::ranges::make_heap(set_ends_, std::greater<>());
   }
-  set_ends_.push_back({.end_s = now_s_ + seconds, .set = at, .number = set.number});
+  set_ends_.push_back({.end_s = now_s_ + set.next_s, .set = number, .number = set.number});
   std::ranges::push_heap(set_ends_, std::greater<>());
-  sets_[index(at)] = std::move(set);
-  if (fastest_Bps > fastest_Bps_)
-    expect_fastest(fastest_Bps);
+  if (set.fastest_Bps > fastest_Bps_)
+    expect_fastest(set.fastest_Bps);
 }
 
-void LinkShares::fill_links(const std::vector<int>& groups) {
+void LinkShares::fill_links(Set& set) {
   rests_.resize(links_.size());
-  for (const int link : open_)
-    rests_[index(link)] = {.Bps = links_[index(link)].Bps};
-  limited_.clear();  // groups whose flows have a limit of their own (Rate::flow_Bps)
-  for (const int group : groups) {
-    Rate& rate = rates_[index(group)];
-    rate.is_known = false;
-    for (int i = rate.first_link; i < rate.end_link; ++i)
-      rests_[index(crossed_[index(i)])].waiting += rate.flows;
-    if (rate.flow_Bps < infinite)
-      limited_.push_back(group);
+  open_ = set.links;
+  for (const int number : open_) {
+    const Link& link = links_[index(number)];
+    // All flows of a link that may be full are of groups that know it.
+    rests_[index(number)] = {.Bps = link.Bps, .waiting = static_cast<double>(link.flows)};
   }
+  limited_.clear();
+  for (std::size_t i = 0; limited_.size() < index(set.limited); ++i)
+    if (rates_[index(set.groups[i])].flow_Bps < infinite)
+      limited_.push_back(set.groups[i]);
   std::ranges::sort(limited_, std::greater<>(),
                     [&](int group) { return rates_[index(group)].flow_Bps; });
+  const auto is_known = [&](int group) { return rates_[index(group)].number == set.number; };
   for (;;) {
     const double least_Bps = find_narrowest();
-    while (!limited_.empty() && rates_[index(limited_.back())].is_known)
+    while (!limited_.empty() && is_known(limited_.back()))
       limited_.pop_back();
     if (!limited_.empty() && rates_[index(limited_.back())].flow_Bps <= least_Bps) {
-      give_rate(limited_.back(), rates_[index(limited_.back())].flow_Bps);
+      give_rate(set, limited_.back(), rates_[index(limited_.back())].flow_Bps);
       continue;
     }
     if (narrowest_.empty())
@@ -136,31 +214,25 @@ void LinkShares::fill_links(const std::vector<int>& groups) {
     for (const int link : narrowest_) {
       updates_ += static_cast<double>(links_[index(link)].groups.size());
       for (const int group : links_[index(link)].groups)
-        if (!rates_[index(group)].is_known)
-          give_rate(group, least_Bps);
+        if (!is_known(group))
+          give_rate(set, group, least_Bps);
     }
   }
 }
 
 double LinkShares::find_narrowest() {
+  std::erase_if(open_, [&](int link) { return rests_[index(link)].waiting == 0; });
   double least_Bps = infinite;
-  narrowest_.clear();
-  for (std::size_t i = 0; i < open_.size();) {
-    const Rest& rest = rests_[index(open_[i])];
-    if (rest.waiting == 0) {
-      open_[i] = open_.back();
-      open_.pop_back();
-      continue;
-    }
-    const double share_Bps = rest.Bps / rest.waiting;
-    if (share_Bps < least_Bps)
-      narrowest_.clear();
-    if (share_Bps <= least_Bps) {
-      least_Bps = share_Bps;
-      narrowest_.push_back(open_[i]);
-    }
-    ++i;
+  // Without a branch on the share, which no processor could predict.
+  for (const int link : open_) {
+    Rest& rest = rests_[index(link)];
+    rest.share_Bps = rest.Bps / rest.waiting;
+    least_Bps = std::min(least_Bps, rest.share_Bps);
   }
+  narrowest_.clear();
+  for (const int link : open_)
+    if (rests_[index(link)].share_Bps == least_Bps)
+      narrowest_.push_back(link);
   updates_ += static_cast<double>(open_.size());
   return least_Bps;
 }
@@ -186,9 +258,9 @@ std::vector<int> LinkShares::pass(double seconds) {
   for (drop_what_is_over(); !set_ends_.empty() && set_ends_.front().end_s <= now_s_ + slack_s;
        drop_what_is_over()) {
     const int set = set_ends_.front().set;
-    const std::vector<int> groups = sets_[index(set)].groups;
-    dissolve(set);
-    for (const int number : groups) {
+    carry(sets_[index(set)]);
+    change(set);
+    for (const int number : sets_[index(set)].groups) {
       const Rate& rate = rates_[index(number)];
       const double reached = rate.carried * (1 + part_rounded) + slack_s * rate.Bps;
       if (reached < rate.near_end)

@@ -12,16 +12,6 @@ namespace {
 constexpr auto no_place = static_cast<std::size_t>(-1);
 constexpr double part_lost = 1e-9;  // a flow has ended when this part of it is left
 
-// Takes an element out of a list whose elements know their places; `placed` tells the last one its
-// new place.
-template <class Element, class Placed>
-void take_out(std::vector<Element>& list, std::size_t place, Placed placed) {
-  list[place] = list.back();
-  list.pop_back();
-  if (place < list.size())
-    placed(list[place], place);
-}
-
 }  // namespace
 
 LinkShares::Link& LinkShares::known_link(int link) {
@@ -51,7 +41,7 @@ void LinkShares::set_bandwidth(int number, double Bps) {
     move_to_its_group(path);
   }
   if (!links_[index(number)].groups.empty())
-    change(links_[index(number)].groups.front());
+    change(rates_[index(links_[index(number)].groups.front())].set);
 }
 
 // The narrowest link of the route, the nearest of those that are; of links as wide as the one in
@@ -166,39 +156,39 @@ int LinkShares::group_of(Path& path) {
   return known->second;
 }
 
-void LinkShares::dissolve(int number) {
-  Set& set = sets_[index(number)];
-  for (const int group : set.groups) {
-    Rate& rate = rates_[index(group)];
-    rate.carried += rate.Bps * (now_s_ - set.since_s);
-    rate.set = -1;
-    changed_.push_back(group);
-  }
-  set = {};
-  free_sets_.push_back(number);
-}
-
-void LinkShares::change(int group) {
-  if (rates_[index(group)].set >= 0)
-    dissolve(rates_[index(group)].set);
+double LinkShares::carried_now(int group) const {
+  const Rate& rate = rates_[index(group)];
+  return rate.carried + rate.Bps * (now_s_ - sets_[index(rate.set)].since_s);
 }
 
 void LinkShares::activate(int group) {
   Group& active = groups_[index(group)];
+  int set = -1;
+  for (const int number : active.links)
+    if (const Link& link = links_[index(number)]; !link.groups.empty()) {
+      const int other = rates_[index(link.groups.front())].set;
+      set = set < 0 ? other : merge(set, other);
+    }
+  if (set < 0)
+    set = new_set();
   for (std::size_t i = 0; i < active.links.size(); ++i) {
     Link& link = links_[index(active.links[i])];
-    if (!link.groups.empty())
-      change(link.groups.front());
+    if (link.groups.empty()) {
+      link.place = sets_[index(set)].links.size();
+      sets_[index(set)].links.push_back(active.links[i]);
+    }
     active.places[i] = link.groups.size();
     link.groups.push_back(group);
   }
-  changed_.push_back(group);
+  join(set, group);
+  change(set);
 }
 
 void LinkShares::deactivate(int group) {
   Group& idle = groups_[index(group)];
+  Rate& rate = rates_[index(group)];
+  Set& set = sets_[index(rate.set)];
   idle.ends.clear();
-  rates_[index(group)].carried = 0;
   for (std::size_t i = 0; i < idle.links.size(); ++i) {
     Link& link = links_[index(idle.links[i])];
     const std::size_t place_of_idle = std::exchange(idle.places[i], no_place);
@@ -210,7 +200,12 @@ void LinkShares::deactivate(int group) {
         ++at;
       moved.places[at] = place;
     });
+    if (link.groups.empty())
+      take_out(set.links, link.place,
+               [&](int other, std::size_t place) { links_[index(other)].place = place; });
   }
+  change(rate.set);
+  leave(group);
 }
 
 void LinkShares::move_to_its_group(int number) {
@@ -221,13 +216,12 @@ void LinkShares::move_to_its_group(int number) {
   const int to = path.group;
   if (to == from)
     return;
-  change(from);
   if (rates_[index(to)].flows == 0)
     activate(to);
-  else
-    change(to);
+  change(rates_[index(to)].set);
+  change(rates_[index(from)].set);
   updates_ += static_cast<double>(path.flows.size());
-  const double more = rates_[index(to)].carried - rates_[index(from)].carried;
+  const double more = carried_now(to) - carried_now(from);
   for (const int flow : path.flows) {
     flows_[index(flow)].end_bytes += more;
     ++flows_[index(flow)].moves;
@@ -261,8 +255,7 @@ void LinkShares::add(const Route& route, double bytes, int number) {
     path.group = group_of(path);
   if (rates_[index(path.group)].flows++ == 0)
     activate(path.group);
-  else
-    change(path.group);
+  change(rates_[index(path.group)].set);
   int flow = static_cast<int>(flows_.size());
   if (free_.empty()) {
     flows_.emplace_back();
@@ -273,7 +266,7 @@ void LinkShares::add(const Route& route, double bytes, int number) {
   flows_[index(flow)] = {.path = at,
                          .place = path.flows.size(),
                          .bytes = bytes,
-                         .end_bytes = rates_[index(path.group)].carried + bytes,
+                         .end_bytes = carried_now(path.group) + bytes,
                          .number = number,
                          .order = added_++};
   path.flows.push_back(flow);
@@ -285,8 +278,8 @@ void LinkShares::end(int number) {
   const Flow flow = flows_[index(number)];
   flows_[index(number)].order = -1;
   free_.push_back(number);
-  change(paths_[index(flow.path)].group);
   Path& path = paths_[index(flow.path)];
+  change(rates_[index(path.group)].set);
   take_out(path.flows, flow.place,
            [&](int other, std::size_t place) { flows_[index(other)].place = place; });
   if (--rates_[index(path.group)].flows == 0)

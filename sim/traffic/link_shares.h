@@ -22,7 +22,9 @@ namespace syncline {
 //   together carry no more than it, or if its flows would not fill it at the rate of the fastest
 //   flow.
 // - Groups that share no link that can be full, directly or through others, have nothing to do with
-//   each other: when a flow begins or ends, rates change in its own set of groups only.
+//   each other: when a flow begins or ends, rates change in its own set of groups only. Sets are
+//   kept; a set that may have come apart is looked through once as many groups have left it as are
+//   in it.
 class LinkShares {
  public:
   explicit LinkShares(Routes& routes) : routes_(routes) {}
@@ -72,8 +74,8 @@ class LinkShares {
     int unbounded = 0;         // flows that no other link bounds
     std::vector<int> paths;
     bool may_be_full = false;
-    std::vector<int> groups;  // that have flows
-    int looked_at = 0;        // the last set of groups that was found through this link
+    std::vector<int> groups;  // that have flows; they are of one set
+    std::size_t place = 0;    // in Set::links
   };
   struct End {
     double end_bytes;
@@ -88,6 +90,7 @@ class LinkShares {
   struct Group {
     std::vector<int> links;           // that may be full, in the order of their numbers
     std::vector<std::size_t> places;  // in Link::groups of each
+    std::size_t place = 0;            // in Set::groups
     std::vector<End> ends;            // a heap; ends of flows that have left stay in it
   };
   // What is read and written whenever a flow begins or ends, by group.
@@ -96,21 +99,25 @@ class LinkShares {
     int first_link;   // its links are in crossed_, from here to the end
     int end_link;
     double Bps = 0;  // of each flow
-    // Bytes that a flow present since the group became active has carried; a flow ends when this
-    // reaches its end_bytes.
+    // Bytes that a flow present since the group became active had carried by Set::since_s; a flow
+    // ends when this reaches its end_bytes.
     double carried = 0;
     double next_end = 0;  // end_bytes of the flow that ends next
     double near_end = 0;  // that flow has ended when `carried` reaches this
     int flows = 0;
-    int set = -1;           // -1: its rate is to be worked out
-    bool is_known = false;  // while rates are worked out
+    int set = -1;    // -1: it has no flows
+    int number = 0;  // Set::number for which its rate was worked out
   };
   // Groups that share links that can be full, directly or through others.
   struct Set {
     std::vector<int> groups;
+    std::vector<int> links;  // that may be full
+    int limited = 0;         // groups whose flows have a limit of their own (Rate::flow_Bps)
+    int left = 0;            // groups that have left since it was looked through
     double since_s = 0;      // since when they have had their rates, and `carried` is of this time
     double fastest_Bps = 0;  // rate of its fastest flow
-    int number = 0;          // of all sets that there have been
+    double next_s = 0;       // seconds from since_s until its next flow ends
+    int number = 0;          // of all times that rates were worked out; 0: they are to be
   };
   struct SetEnd {
     double end_s;  // when its next flow ends
@@ -121,8 +128,19 @@ class LinkShares {
   // Likewise, by link.
   struct Rest {
     double Bps = 0;
-    double waiting = 0;  // flows that have no rate yet
+    double waiting = 0;    // flows that have no rate yet
+    double share_Bps = 0;  // of each of these
   };
+
+  // Takes an element out of a list whose elements know their places; `placed` tells the last one
+  // its new place.
+  template <class Element, class Placed>
+  static void take_out(std::vector<Element>& list, std::size_t place, Placed placed) {
+    list[place] = list.back();
+    list.pop_back();
+    if (place < list.size())
+      placed(list[place], place);
+  }
 
   int path_of(const Route& route);
   Link& known_link(int link);
@@ -134,25 +152,32 @@ class LinkShares {
   int group_of(Path& path);
   void move_to_its_group(int path);
   void activate(int group);
-  void dissolve(int set);  // lets its groups carry bytes until now, and their rates be worked out
-  void change(int group);  // dissolves its set, if it is in one
   void deactivate(int group);
+  double carried_now(int group) const;  // Rate::carried at now_s_
   void push_end(int group, int flow);
   static void pop_end(Group& group);
   bool has_left(const End& end) const;  // its flow has ended, or is in another group
   void find_next_end(int group);
   void end(int flow);
+  int new_set();
+  void join(int set, int group);
+  void leave(int group);
+  void free_set(int set);
+  int merge(int one, int other);  // returns the set that has the groups of both
+  void split(int set);            // into sets that share no link that can be full
+  void change(int set);           // lets its rates be worked out
+  void carry(Set& set);           // brings `carried` of its groups to now_s_
   void share();
   // Works out the rates of a set, as if only links with may_be_full could hold flows back.
-  void make_set(int group);
-  void fill_links(const std::vector<int>& groups);
-  bool is_over(const SetEnd& end) const;  // its set is dissolved
+  void fill(int set);
+  void fill_links(Set& set);
+  bool is_over(const SetEnd& end) const;  // its set has other rates by now, or is to have
   void drop_what_is_over();               // so that the first of set_ends_ is not over
   // Sets fastest_Bps_ so that no flow is faster, and looks at all links again.
   void expect_fastest(double Bps);
   // Fills narrowest_ with links whose waiting flows have the least each, and returns that.
   double find_narrowest();
-  void give_rate(int group, double Bps);
+  void give_rate(Set& set, int group, double Bps);
 
   Routes& routes_;
   std::vector<Flow> flows_;
@@ -166,14 +191,14 @@ class LinkShares {
   std::vector<int> crossed_;                     // links of all groups
   std::vector<int> open_, limited_, narrowest_;  // while rates are worked out: links, groups, links
   std::map<std::pair<double, std::vector<int>>, int> group_at_;
-  std::vector<int> changed_;  // groups in no set; some have no flows any more
+  std::vector<int> changed_;  // sets whose rates are to be worked out; some are free by now
   std::vector<Set> sets_;
   std::vector<int> free_sets_;
-  std::vector<SetEnd> set_ends_;  // a heap; ends of sets that are dissolved stay in it
-  int sets_made_ = 0;
-  int looked_ = 0;          // sets made since all of them were looked at
-  double fastest_Bps_ = 0;  // no flow is faster, once rates are worked out
-  double now_s_ = 0;        // seconds that have passed
+  std::vector<SetEnd> set_ends_;  // a heap; ends of sets with other rates stay in it
+  int numbers_ = 0;               // of sets, so far
+  int looked_ = 0;                // sets filled since all of them were looked at
+  double fastest_Bps_ = 0;        // no flow is faster, once rates are worked out
+  double now_s_ = 0;              // seconds that have passed
   std::int64_t added_ = 0;
   double updates_ = 0;
 };
