@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/engine/actors.h"
+#include "sim/setup/setup.h"
 
 namespace syncline {
 
@@ -12,7 +13,7 @@ namespace syncline {
 // rate. Without slowdown, collectives change nothing.
 class Processor {
  public:
-  explicit Processor(double slowdown) : slowdown_(slowdown) {}
+  explicit Processor(const Setup& setup);
 
   // Blocks the calling actor until `flop` operations are done.
   void compute(double flop);
@@ -32,6 +33,7 @@ class Processor {
   void change_collectives(int more);
 
   double slowdown_;
+  bool always_alone_;  // nothing shares the device, and its speed does not change
   int collectives_ = 0;
   std::vector<std::shared_ptr<Computation>> under_way_;
 };

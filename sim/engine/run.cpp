@@ -37,11 +37,8 @@ void Run::make_states() {
     pieces += index(cut.pieces);
   }
   for (int rank = 0; rank < topology.workers(); ++rank) {
-    workers.push_back(std::unique_ptr<WorkerState>(
-        new WorkerState{.run = *this,
-                        .rank = rank,
-                        .stages = {*this, rank},
-                        .processor = Processor(setup.scenario.slowdown_beside_collectives())}));
+    workers.push_back(std::unique_ptr<WorkerState>(new WorkerState{
+        .run = *this, .rank = rank, .stages = {*this, rank}, .processor = Processor(setup)}));
     workers.back()->read_version.assign(
         shards, std::vector<std::int64_t>(std::max<std::size_t>(pieces, 1)));
     workers.back()->cache.assign(shards, std::vector<CachedPiece>(pieces));
@@ -205,13 +202,10 @@ void Run::use_memory(double bytes, Row row) {
 }
 
 void Run::take_turn(Turns& turns, double seconds, Row row) {
-  sg::MutexPtr& turn = turns[hosts[index(row.rank)]->get_name()];
-  if (turn == nullptr)
-    turn = sg::Mutex::create();
-  turn->lock();
-  const double start_s = sg::Engine::get_clock();
-  sg::this_actor::sleep_for(seconds);
-  turn->unlock();
+  double& free_s = turns[hosts[index(row.rank)]];
+  const double start_s = std::max(sg::Engine::get_clock(), free_s);
+  free_s = start_s + seconds;
+  sg::this_actor::sleep_until(free_s);
   add_row(start_s, row);
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <simgrid/s4u.hpp>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -85,8 +86,8 @@ struct Run {
 
  private:
   void make_states();
-  // By host: a resource for which the ranks of the host take turns.
-  using Turns = std::map<std::string, sg::MutexPtr>;
+  // By host: until when ranks that have taken turns so far use a resource of it.
+  using Turns = std::unordered_map<const sg::Host*, double>;
   void use_memory(double bytes, Row row);
   void take_turn(Turns& turns, double seconds, Row row);
   Turns memories_, cores_;
