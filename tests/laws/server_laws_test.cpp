@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <map>
 
+#include "tests/laws/awkward.h"
 #include "tests/laws/simulated.h"
 
 namespace syncline {
@@ -239,6 +240,58 @@ TEST(AlikeServers, AreSimulatedAsOneInTheSameSeconds) {
       EXPECT_NEAR(same->bytes / link.bytes, 1, 1e-5) << link.name;
     }
   }
+}
+
+// What is drawn: nodes, cards, the slow worker, jitter, buckets, partitions and the schedule's
+// rule.
+TEST(AlikeServers, AreAsOneWhatTheyAreOneByOneInHundredDrawnCells) {
+  int compared = 0;
+  for (int cell = 0; cell < 100; ++cell) {
+    Draws draws(static_cast<std::uint64_t>(cell) + 4400);
+    Star star{.nodes = draws.of<int>({9, 13, 20}),
+              .workers_per_node = draws.of<int>({3, 4}),
+              .nic_Bps = draws.of<double>({1e8, 3e8, 1e9}),
+              .bus_Bps = draws.of<double>({5e8, 1e10}),
+              .bus_latency_growth_s = draws.of<double>({0, 1e-5}),
+              .servers = draws.of<int>({11, 16}),
+              .slow_speed = draws.of<double>({1, 0.6, 0.3}),
+              .server_nic_Bps = draws.of<double>({1e8, 4e8, 1e9}),
+              .zones = draws.one_in(2)};
+    star.slow_worker = draws.below(star.nodes * star.workers_per_node);
+    Options options{{"platform", star_platform(star)},
+                    {"model", model_of({400'000, 700'001, 900'000, 3})},
+                    {"schedule", draws.of<std::string>(
+                                     {"asp", "ssp", "dssp", "n-softsync", "easgd", "asp", "ssp"})},
+                    {"servers", std::to_string(star.servers)},
+                    {"bucket-bytes", draws.of<std::string>({"all", "3e6", "0"})},
+                    {"partition-bytes", draws.of<std::string>({"1e9", "4e6"})},
+                    {"jitter", draws.of<std::string>({"0", "0.05", "0.3"})},
+                    {"server-overhead", draws.of<std::string>({"", "", "2e-5"})},
+                    {"iterations", "8"},
+                    {"repeats", "1"}};
+    if (options["schedule"] == "ssp") {
+      options["staleness"] = draws.of<std::string>({"0", "1", "4"});
+      options["cache"] = draws.of<std::string>({"on", "off"});
+    }
+    SCOPED_TRACE(std::to_string(cell) + " " + options["schedule"]);
+    options["fidelity"] = "step";  // shows every message
+    const Simulated all = simulated(options);
+    options["fidelity"] = "flow";
+    const Simulated one = simulated(options);
+    EXPECT_EQ(all.trace.servers, star.servers);
+    if (options["server-overhead"].empty()) {
+      EXPECT_EQ(one.trace.servers, 1);
+    }
+    const auto messages = one.trace.flows * index(star.servers / one.trace.servers);
+    if (messages != all.trace.flows)
+      continue;  // `flow` sends several partitions as one
+    ++compared;
+    EXPECT_NEAR(one.figures.throughput_samples_per_s / all.figures.throughput_samples_per_s, 1,
+                0.005);
+    EXPECT_NEAR(one.figures.staleness_mean, all.figures.staleness_mean,
+                0.005 * all.figures.staleness_mean);
+  }
+  EXPECT_GE(compared, 60);
 }
 
 TEST(AlikeServers, AreSimulatedOneByOneWhereAnythingTellsThemApart) {
