@@ -1,4 +1,5 @@
 // The content of the continuous-integration script.
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "tests/repo/commands.h"
@@ -30,6 +31,17 @@ TEST(Ci, InstallsTheCompilerOfItsSanitizersAndFuzzers) {
   for (const char* kind : {"-L program", "Golden", "Data"})
     EXPECT_TRUE(tested(kind)) << kind;
   EXPECT_NE(all.find("./test.sh --all\n"), std::string::npos);
+}
+
+// That nothing is thrown says nothing about a result: a test compares that instead.
+TEST(Ci, NoTestExpectsOnlyThatNothingIsThrown) {
+  for (const auto& file : std::filesystem::recursive_directory_iterator(root / "tests"))
+    if (file.path().extension() == ".cpp")
+      for (const std::string& line : lines_of(file.path()))
+        EXPECT_EQ(line.find("EXPECT_NO_"
+                            "THROW("),
+                  std::string::npos)
+            << file.path() << ": " << line;
 }
 
 // Installing a package of npm may run commands that the package brings.

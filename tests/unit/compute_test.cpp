@@ -1,6 +1,7 @@
 #include "sim/setup/compute.h"
 
 #include <cmath>
+#include <filesystem>
 #include <gtest/gtest.h>
 
 #include "sim/catalogue/csv.h"
@@ -227,7 +228,8 @@ TEST(Throughputs, AreOfExistingModels) {
   const Csv csv = read_csv(data_root() + "/models/throughput.csv");
   for (const Csv::Row& row : csv.rows) {
     const std::string& model = row.fields[csv.column("model")];
-    EXPECT_NO_THROW(find_file("model", "models", ".csv", model, "")) << csv.where(row);
+    EXPECT_TRUE(std::filesystem::exists(find_file("model", "models", ".csv", model, "")))
+        << csv.where(row);
     EXPECT_FALSE(row.fields[csv.column("source")].empty()) << csv.where(row);
   }
 }
