@@ -1,32 +1,9 @@
 #include "sim/clock/averaging.h"
 
-#include <utility>
-
 #include "sim/clock/neighbours.h"
 #include "sim/schedule.h"
 
 namespace syncline {
-namespace {
-
-// True if every bucket is averaged over all workers once in a round of several iterations.
-bool averages_once(const Setup& setup, const Round& round) {
-  const std::size_t buckets = setup.buckets.size();
-  return setup.traffic.round > 1 &&
-         round.calls(Call::start_average, Among::all, buckets) ==
-             std::vector<int>(buckets, round.iterations / setup.traffic.round);
-}
-
-// Seconds of the iteration that averages and waits for the average. In other iterations the average
-// may still be under way.
-double averaging_s(const Setup& setup, const Averaging& known) {
-  const ComputeTimes& compute = setup.compute;
-  const int slowest = slowest_worker(setup);
-  const ExchangeTime& all = known.exchange;
-  return compute.solo_s(slowest) + compute.step_s(slowest) + 2 * compute.launch_s + all.compress_s +
-         all.exchange_s() + all.decompress_s + known.in_group.exchange_s();
-}
-
-}  // namespace
 
 std::optional<Averaging> averaging(const Setup& setup, Routes& routes) {
   if (setup.profiles.shown_s > 0)
@@ -50,9 +27,7 @@ std::optional<Averaging> averaging(const Setup& setup, Routes& routes) {
   }
   if (!round.repeats)
     return all;
-  all.without_overlap_s = averages_once(setup, round)
-                              ? averaging_s(setup, all)
-                              : iteration_seconds(setup, round, times, 1, false);
+  all.without_overlap_s = iteration_seconds(setup, round, times, 1, false);
   all.iteration_s = iteration_seconds(setup, round, times);
   if (!setup.traffic.compression.on() || setup.shards)
     return all;

@@ -15,9 +15,8 @@ struct Averaging {
   ExchangeTime exchange;
   ExchangeTime in_group;  // of all buckets, in a group
   ShardSums shards;
-  // without_overlap_s: the iteration of a round that averages over all workers and waits for the
-  // average; the mean of these iterations if a round has several. iteration_s, with overlap: the
-  // mean iteration of a round. None: the rounds differ in what workers do.
+  // The mean iteration of a round, without overlap and with it. None: the rounds differ in what
+  // workers do.
   std::optional<double> without_overlap_s;
   std::optional<double> iteration_s;
   std::optional<BreakEven> even;            // none: nothing compresses

@@ -185,8 +185,7 @@ std::string explain_iteration(const Setup& setup, const Averaging& averaging) {
            "number of iterations after which they repeat)\n";
   return fmt::format("  without overlap              {:.6f}\n", *averaging.without_overlap_s) +
          what +
-         fmt::format("{:.6f}{}{}\n", *averaging.iteration_s,
-                     setup.traffic.round > 1 ? ", in the mean of a round" : "",
+         fmt::format("{:.6f}{}\n", *averaging.iteration_s,
                      setup.scenario.network->latency_after_flow
                          ? ""
                          : ", with links shared as by network = exact");
@@ -222,7 +221,8 @@ std::string explain_averaging(const Setup& setup, Routes& routes) {
   if (setup.shards)
     return explain_shards(setup, *known) + explain_iteration(setup, *known);
   const ExchangeTime& sum = known->exchange;
-  std::string text = explain_exchange("exchange of all buckets", sum);
+  std::string text = explain_exchange(
+      setup.traffic.round > 1 ? "one exchange of all buckets" : "exchange of all buckets", sum);
   if (setup.within)
     text += fmt::format("  of all buckets in a group    {:.6f}, in every iteration\n",
                         known->in_group.exchange_s());
@@ -240,7 +240,9 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
   const LowerBounds bounds = lower_bounds(setup, routes, loads);
   const bool together = all_go_together(setup);
   std::string text = explain_links(setup, routes, loads);
-  text += "\nbounds, seconds per iteration\n";
+  text += "\nbounds, seconds per iteration" +
+          (setup.traffic.round > 1 ? fmt::format(", in the mean of {}", setup.traffic.round) : "") +
+          "\n";
   text += fmt::format("  computation, {}  {:.6f}\n", together ? "slowest worker" : "of the mean   ",
                       bounds.compute_s);
   text += fmt::format("  busiest link                 {:.6f}{}\n", bounds.link_s,

@@ -120,10 +120,14 @@ std::string full_report(const Result& result) {
     if (!words.empty())
       text += fmt::format("{:<24}{}\n", name, words);
   };
-  line("throughput", fmt::format("{:.2f} samples/s", figures.throughput_samples_per_s) +
-                         (figures.throughput_interval
-                              ? fmt::format(" +- {:.2g} %", 100 * *figures.throughput_interval)
-                              : ""));
+  constexpr double rounded = 1e-9;  // an interval below it is of rounded times
+  line("throughput",
+       fmt::format("{:.2f} samples/s", figures.throughput_samples_per_s) +
+           (figures.throughput_interval
+                ? fmt::format(" +- {:.2g} %", *figures.throughput_interval < rounded
+                                                  ? 0
+                                                  : 100 * *figures.throughput_interval)
+                : ""));
   if (const std::string interval = prediction_shown(figures); !interval.empty())
     line("prediction interval",
          interval + ": 90 % of published measurements with such an efficiency");
