@@ -23,14 +23,14 @@ Phase ring_phase(Verb verb, const RingPlace& place, std::uint64_t bytes, int kep
           .group_size = n};
 }
 
-// The rounds that are run of an all-to-all with rounds 1 .. workers - 1, each with the rounds for
-// which it stands.
-std::vector<DistanceRange> representative_rounds(const Topology& topology) {
+// The rounds that are run of an all-to-all with rounds 1 .. n - 1, each with the rounds for which
+// it stands.
+std::vector<DistanceRange> representative_rounds(const Topology& topology, int n) {
   constexpr int most = 16;
-  const int n = topology.workers();
   std::size_t largest = 1;
-  for (const std::vector<int>& node : topology.nodes)
-    largest = std::max(largest, node.size());
+  if (n == topology.workers())  // else one of each node
+    for (const std::vector<int>& node : topology.nodes)
+      largest = std::max(largest, node.size());
   const auto m = static_cast<int>(largest);
   const int near = n - 1 <= most ? n - 1 : m - 1 <= most ? std::min(m - 1, (n - 1) / 2) : 0;
   std::vector<DistanceRange> rounds;
@@ -211,12 +211,20 @@ std::vector<DistanceRange> representative_distances(int size, int most) {
 
 void append_all_to_all(Plan& plan, Verb verb, int workers, int rank,
                        const std::function<std::uint64_t(int from, int to)>& bytes) {
-  for (int s = 1; s < workers; ++s) {
-    const int to = (rank + s) % workers;
-    const int from = (rank + workers - s) % workers;
+  std::vector<int> everybody(index(workers));
+  std::iota(everybody.begin(), everybody.end(), 0);
+  append_all_to_all(plan, verb, everybody, rank, bytes);
+}
+
+void append_all_to_all(Plan& plan, Verb verb, const std::vector<int>& ranks, int place,
+                       const std::function<std::uint64_t(int from, int to)>& bytes) {
+  const auto n = static_cast<int>(ranks.size());
+  for (int s = 1; s < n; ++s) {
+    const int to = (place + s) % n;
+    const int from = (place + n - s) % n;
     plan.push_back(Phase{.verb = verb,
-                         .sends = {{to, bytes(rank, to)}},
-                         .receives = {{from, bytes(from, rank)}},
+                         .sends = {{ranks[index(to)], bytes(place, to)}},
+                         .receives = {{ranks[index(from)], bytes(from, place)}},
                          .round = true});
   }
 }
@@ -227,7 +235,8 @@ Plan with_fused_rounds(const Plan& plan, const Topology& topology) {
   const auto fuse = [&] {
     if (rounds.empty())
       return;
-    for (const DistanceRange& range : representative_rounds(topology))
+    const auto places = static_cast<int>(rounds.size()) + 1;
+    for (const DistanceRange& range : representative_rounds(topology, places))
       fused.emplace_back(fused_rounds(rounds, range));
     rounds.clear();
   };

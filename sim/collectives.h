@@ -102,6 +102,9 @@ Plan in_channels(const Topology& topology, int rank,
 // workers), and the flows would pay one latency, where the papers count n-1.
 void append_all_to_all(Plan& plan, Verb verb, int workers, int rank,
                        const std::function<std::uint64_t(int from, int to)>& bytes);
+// The same among these ranks, of which the one at `place` is this; `bytes` has places.
+void append_all_to_all(Plan& plan, Verb verb, const std::vector<int>& ranks, int place,
+                       const std::function<std::uint64_t(int from, int to)>& bytes);
 
 // --- `fidelity = flow`.
 
@@ -113,7 +116,8 @@ struct DistanceRange {
 std::vector<DistanceRange> representative_distances(int size, int most = 8);
 
 // A thousand workers have a million pairs. An all-to-all of more than seventeen workers therefore
-// runs every round that stays partly in a node, and sixteen of the others. Each of the sixteen
+// runs every round that stays partly in a node (one between nodes has none), and sixteen of the
+// others. Each of the sixteen
 // carries the bytes and the steps of the rounds near it; no worker's bytes change. From round to
 // round, the places within nodes that exchange differ as they do over all rounds. The traffic
 // therefore keeps its proportions between rails, sites and switches.

@@ -134,6 +134,7 @@ TEST(Law6, EveryExchangeSendsWhatItsPaperCounts) {
             {"oktopk", 2 * (n - 1) / n * b},
             {"alltoall", 2 * (n - 1) / n * b},
             {"hitopk", (m - 1) / m * dense + (nodes - 1) * b / m + (m - 1) * nodes * b / m},
+            {"hierarchical-compressed", 2 * (m - 1) / m * dense + 2 * (nodes - 1) / nodes * b / m},
             {"hierarchical",
              2 * (m - 1) / m * dense + (sums ? 2 * (nodes - 1) / nodes : nodes - 1) * b / m}};
         if (const auto known = expected.find(options.at("exchange")); known != expected.end()) {

@@ -78,6 +78,28 @@ class Writer {
     decode(1 / m, n_);
   }
 
+  void hierarchical_compressed() {
+    const std::vector<int>& local = facts_.nodes[index(facts_.node_of[index(rank_)])];
+    const std::vector<int> others = across(facts_, rank_);
+    const double m = static_cast<double>(local.size());
+    const double nodes = static_cast<double>(others.size());
+    ring(local, 1, message_.dense_bytes / m);
+    if (others.size() > 1) {
+      encode(1 / m);
+      const auto place =
+          static_cast<std::size_t>(std::ranges::find(others, rank_) - others.begin());
+      for (std::size_t far = 1; far < others.size(); ++far)
+        parts.emplace_back(
+            Round{.sends = {{others[(place + far) % others.size()], message_.bytes / m / nodes}},
+                  .receives = {others[(place + others.size() - far) % others.size()]}});
+      decode(1 / m / nodes, static_cast<int>(others.size()));
+      encode(1 / m / nodes);
+      ring(others, 1, message_.bytes / m / nodes);
+      decode(1 / m);
+    }
+    ring(local, 1, message_.dense_bytes / m);
+  }
+
   // If n is not a power of two, the first ranks form pairs so that a power of two remains. Calls
   // middle(place, rank_at, power) for those that remain; `keeps`: the place in a pair of the one
   // that does.
@@ -279,6 +301,10 @@ Parts parts_of(const Facts& facts, const Message& whole, int rank, int channel) 
   }
   if (name == "hitopk") {
     writer.hitopk();
+    return writer.parts;
+  }
+  if (name == "hierarchical-compressed") {
+    writer.hierarchical_compressed();
     return writer.parts;
   }
   writer.encode();

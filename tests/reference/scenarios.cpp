@@ -24,7 +24,8 @@ std::vector<Choice> choices(int servers) {
   all.push_back({"ps on nodes", ps});
   all.push_back({"ps on machines", changed("servers", std::to_string(servers))});
   all.push_back({"ps, aggregate off", changed("aggregate", "off")});
-  for (const char* sparse : {"allgather", "alltoall", "hierarchical", "gtopk", "hitopk", "oktopk"})
+  for (const char* sparse : {"allgather", "alltoall", "hierarchical", "hierarchical-compressed",
+                             "gtopk", "hitopk", "oktopk"})
     all.push_back({std::string(sparse) + " topk",
                    {{"exchange", sparse}, {"compressor", "topk"}, {"density", "0.25"}}});
   Words local = ps;

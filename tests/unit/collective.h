@@ -126,7 +126,8 @@ inline std::vector<Payload> compressed_payloads(const std::string& exchange, int
 }
 
 inline bool needs_even_nodes(const std::string& exchange) {
-  return exchange == "hierarchical" || exchange == "hitopk";
+  return exchange == "hierarchical" || exchange == "hitopk" ||
+         exchange == "hierarchical-compressed";
 }
 
 // More workers would take minutes under sanitizers.

@@ -208,7 +208,8 @@ TEST_P(EveryCombine, AddsInTheOrderOfRanksWhatNothingCompresses) {
 // sums of whole numbers are equal to the bit.
 TEST_P(EveryCombine, OfAllValuesIsTheDenseSum) {
   const bool of_partial_sums =
-      std::set<std::string>{"gtopk", "hitopk", "hierarchical"}.contains(GetParam());
+      std::set<std::string>{"gtopk", "hitopk", "hierarchical", "hierarchical-compressed"}.contains(
+          GetParam());
   const Gradients real(Gradients::Kind::real), whole(Gradients::Kind::whole);
   for (Coding pair : pairs_of(GetParam())) {
     if (pair.compressor != "topk" && pair.compressor != "mstopk" && pair.compressor != "randomk")
@@ -309,7 +310,7 @@ TEST(RegionsTopK, KeepTheLargestOfAllSums) {
 // sum.
 TEST(Shares, AreSelectedFromTheSumsOfNodes) {
   const std::vector<Values> gradients{{1, 2, 0, 1}, {1, -1, 2, 4}, {5, 0, 0, 0}, {0, 3, 1, 0}};
-  for (const std::string exchange : {"hitopk", "hierarchical"}) {
+  for (const std::string exchange : {"hitopk", "hierarchical", "hierarchical-compressed"}) {
     Example example = syncline::example(exchange, "topk", {2, 2}, {{"density", "0.5"}});
     // Sums: 2 1 2 5 and 5 3 1 0.
     EXPECT_EQ(example.next(0, gradients), (Values{7, 0, 1, 5})) << exchange;
@@ -330,10 +331,12 @@ TEST(Shares, OfOneNodeAreCompressedByHiTopKOnly) {
 
 // Two workers, one half of the sum each, of which one value is sent again.
 TEST(AllToAll, CompressesSumsAgainWithResidualsOfTheirOwn) {
-  Example example = syncline::example("alltoall", "topk", {1, 1}, {{"density", "0.5"}});
-  EXPECT_EQ(example.next(0, {{4, 3, 1, 0}, {0, 5, 0, 6}}), (Values{0, 8, 0, 6}));
-  EXPECT_EQ(example.left(), (Values{4, 0, 1, 0}));  // the 4 was sent only once
-  EXPECT_EQ(example.next(1, {{0, 0, 0, 0}, {0, 0, 0, 0}}), (Values{4, 0, 1, 0}));
+  for (const std::string exchange : {"alltoall", "hierarchical-compressed"}) {
+    Example example = syncline::example(exchange, "topk", {1, 1}, {{"density", "0.5"}});
+    EXPECT_EQ(example.next(0, {{4, 3, 1, 0}, {0, 5, 0, 6}}), (Values{0, 8, 0, 6})) << exchange;
+    EXPECT_EQ(example.left(), (Values{4, 0, 1, 0}));  // the 4 was sent only once
+    EXPECT_EQ(example.next(1, {{0, 0, 0, 0}, {0, 0, 0, 0}}), (Values{4, 0, 1, 0}));
+  }
 }
 
 // The bits are those of encoding and decoding each message with the kernels, one after the other.
