@@ -15,6 +15,7 @@
 #include "kernels/io/text.h"
 #include "sim/clock/gap.h"
 #include "sim/commands/commands.h"
+#include "sim/commands/finding.h"
 #include "sim/commands/results_json.h"
 #include "sim/options/expand.h"
 #include "sim/report/readable.h"
@@ -29,8 +30,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double no_difference =
-    0.03;                           // iterations whose lengths differ by less count as equally long
 constexpr double near = 0.05;       // another scenario explains the measurement
 constexpr double around = 0.15;     // it may
 constexpr double most_of_it = 0.5;  // the part of the difference that such a scenario has at least
@@ -68,25 +67,11 @@ const std::vector<Variation>& variations() {
   return all;
 }
 
-// How likely a cause is, by what is usual. More than the last is never.
-enum class Likelihood { usual, possible, unusual };
-
-struct Finding {
-  std::string name;
-  std::string what;
-  std::string look_at;
-  Likelihood likelihood = Likelihood::unusual;
-  double distance = 0;  // among those as likely, the least first
-  std::optional<double> amount = {};
-  std::optional<double> iteration_s = {};  // of a variation
-  // Alone, for iterations as long as measured; or it makes them longer still.
-  enum class Reach { too_little, enough, too_much } reach = Reach::enough;
-};
-
 // What a scenario's process finds.
 struct Found {
   double iteration_s = 0;
-  double samples = 0;  // of all workers, in an iteration
+  double samples = 0;       // of all workers, in an iteration
+  double node_workers = 1;  // of the largest node
   NetworkCards cards;
   std::vector<Slowdown> causes;
 };
@@ -97,9 +82,12 @@ Found found_for(const Scenario& scenario, const MeasuredRate* measured) {
   require_room_for_platform(platform, scenario.platform, limits);
   const Setup setup = prepare(with_computation_alone(scenario, platform), platform);
   Routes routes = setup.traffic.cluster.routes();
+  const Topology& topology = setup.traffic.cluster.topology;
   Found found{.iteration_s = scenario_iteration_s(setup, routes),
-              .samples = 1.0 * setup.traffic.cluster.topology.workers() * scenario.samples(),
+              .samples = 1.0 * topology.workers() * scenario.samples(),
               .cards = platform.cards};
+  for (const std::vector<int>& node : topology.nodes)
+    found.node_workers = std::max(found.node_workers, static_cast<double>(node.size()));
   if (measured != nullptr)
     if (const double iteration_s = measured->iteration_s(found.samples);
         iteration_s > found.iteration_s * (1 + no_difference))
@@ -112,13 +100,17 @@ std::string as_text(const Found& found) {
   for (const Slowdown& cause : found.causes)
     causes.push_back({static_cast<int>(cause.kind),
                       cause.amount ? Json(*cause.amount) : Json(nullptr), cause.rate_Bps});
-  return Json{found.iteration_s, found.samples, found.cards.kind, causes}.dump();
+  return Json{found.iteration_s, found.samples, found.node_workers, found.cards.kind, causes}
+      .dump();
 }
 
 Found found_in(const std::string& text) {
   const Json json = Json::parse(text);
-  Found found{.iteration_s = json[0], .samples = json[1], .cards = {.kind = json[2]}};
-  for (const Json& cause : json[3])
+  Found found{.iteration_s = json[0],
+              .samples = json[1],
+              .node_workers = json[2],
+              .cards = {.kind = json[3]}};
+  for (const Json& cause : json[4])
     found.causes.push_back(
         {.kind = static_cast<Slowdown::Kind>(cause[0].get<int>()),
          .amount = cause[1].is_null() ? std::nullopt : std::optional<double>(cause[1]),
@@ -126,83 +118,8 @@ Found found_in(const std::string& text) {
   return found;
 }
 
-Likelihood likelihood(double amount, double usual, double possible) {
-  return amount <= usual      ? Likelihood::usual
-         : amount <= possible ? Likelihood::possible
-                              : Likelihood::unusual;
-}
-
-Finding about_cards(const Slowdown& cause, const std::string& kind) {
-  const double part = *cause.amount, rate_Bps = part * cause.rate_Bps;
-  const UsualPart usual = usual_part(kind, cause.rate_Bps);
-  const UsualPart sockets = usual_part("tcp", cause.rate_Bps);
-  Finding finding{.likelihood = likelihood(1 / part, 1 / usual.low, 2 / usual.low),
-                  .distance = std::max(0.0, std::log(usual.low / part))};
-  finding.what = fmt::format(
-      "links between nodes carry {} of their rate: {:.3g} of {:.3g} Gbit/s on the narrowest; usual "
-      "{} {} to {}",
-      percent(part, 1), rate_Bps * 8e-9, cause.rate_Bps * 8e-9,
-      kind.empty() ? "is, of any kind of network," : "of " + kind + " is", percent(usual.low),
-      percent(usual.high));
-  finding.look_at = "`syncline collective --measured` with a log of nccl-tests between nodes";
-  if (kind != "tcp" && finding.likelihood != Likelihood::usual && part >= sockets.low &&
-      part <= sockets.high) {
-    finding.likelihood = Likelihood::usual;
-    finding.what +=
-        fmt::format("; NCCL over sockets, without RDMA, carries {:.3g} to {:.3g} Gbit/s a card",
-                    sockets.low * cause.rate_Bps * 8e-9, sockets.high * cause.rate_Bps * 8e-9);
-    finding.look_at = "NCCL_DEBUG=INFO prints NET/Socket instead of NET/IB";
-  }
-  return finding;
-}
-
-// NCCL's rings carried 235 of 300 GB/s on A100s and 368 of 450 on H100s. Two, four and eight GPUs
-// of one measured host without access to each other moved 6, 10.8 and 13.4 GB/s together.
-Finding about_inside(const Slowdown& cause) {
-  constexpr double usual_part_of_links = 0.75;
-  constexpr double least_of_hosts_Bps = 5e9, most_of_hosts_Bps = 14e9;
-  const double part = *cause.amount, rate_Bps = part * cause.rate_Bps;
-  Finding finding{.likelihood = likelihood(1 / part, 1 / usual_part_of_links, 3),
-                  .distance = std::max(0.0, std::log(usual_part_of_links / part))};
-  finding.what = fmt::format("links inside nodes carry {} of their rate: {:.3g} of {:.3g} GB/s",
-                             percent(part, 1), rate_Bps / 1e9, cause.rate_Bps / 1e9);
-  finding.look_at = "nvidia-smi topo -m and nvlink --status; nccl-tests on one node";
-  if (finding.likelihood != Likelihood::usual && rate_Bps >= least_of_hosts_Bps &&
-      rate_Bps <= most_of_hosts_Bps) {
-    finding.likelihood = Likelihood::possible;
-    finding.what += "; through a host's memory GPUs moved 6 to 13 GB/s";
-    finding.look_at = "NCCL_DEBUG=INFO prints SHM instead of P2P; nvidia-smi topo -m";
-  }
-  return finding;
-}
-
-Finding about(const Slowdown& cause, const std::string& kind) {
-  if (cause.kind == Slowdown::Kind::cards)
-    return about_cards(cause, kind);
-  if (cause.kind == Slowdown::Kind::inside)
-    return about_inside(cause);
-  if (cause.kind == Slowdown::Kind::steps)
-    return {.what = fmt::format("each step of an exchange takes {} longer (step-overhead)",
-                                seconds_shown(*cause.amount)),
-            .look_at = "nccl-tests with 8 bytes: its time over the number of steps",
-            .likelihood = likelihood(*cause.amount, 1e-5, 1e-4),
-            .distance = std::max(0.0, std::log(*cause.amount / 1e-5))};
-  return {
-      .what = fmt::format(
-          "computation takes {:.3g} times as long: collectives beside it (1.19 is published, at "
-          "most 1.4), input that comes late, clocks, or one slow worker; all look the same here",
-          *cause.amount),
-      .look_at = "the time of forward by rank; a worker alone on the same input; made-up input",
-      .likelihood = likelihood(*cause.amount, 1 + published_overlap_slowdown, 1.4),
-      .distance = std::log(*cause.amount)};
-}
-
-const char* name_of(Slowdown::Kind kind) {
-  constexpr const char* names[] = {"cards", "inside", "steps", "computation"};
-  return names[static_cast<int>(kind)];
-}
-
-Finding about(const Variation& variation, double with_s, double nominal_s, double measured_s) {
+Finding about_option(const Variation& variation, double with_s, double nominal_s,
+                     double measured_s) {
   const double apart = std::abs(std::log(with_s / measured_s));
   const double share = (with_s - nominal_s) / (measured_s - nominal_s);
   Finding finding{.name = variation.name,
@@ -229,7 +146,7 @@ std::vector<Finding> findings_of(const std::vector<Section>& sections, const Fou
     const std::string name = name_of(cause.kind);
     Finding finding{.what = name + ": however bad", .reach = Finding::Reach::too_little};
     if (cause.amount)
-      finding = about(cause, nominal.cards.kind);
+      finding = about(cause, nominal.cards.kind, nominal.node_workers);
     finding.name = name;
     finding.amount = cause.amount;
     findings.push_back(std::move(finding));
@@ -246,13 +163,15 @@ std::vector<Finding> findings_of(const std::vector<Section>& sections, const Fou
     if (outcome.ok)
       if (const double with_s = found_in(outcome.output).iteration_s;
           with_s > nominal.iteration_s * (1 + 1e-9))
-        findings.push_back(about(variations()[job], with_s, nominal.iteration_s, measured_s));
+        findings.push_back(
+            about_option(variations()[job], with_s, nominal.iteration_s, measured_s));
     return true;
   });
   std::ranges::stable_sort(findings, {}, [](const Finding& one) {
     return std::tuple(one.reach != Finding::Reach::enough, one.likelihood, !one.iteration_s,
                       one.distance, one.name);
   });
+  put_same_together(findings);
   return findings;
 }
 
@@ -274,6 +193,8 @@ Json as_json(const Finding& finding) {
     json["amount"] = *finding.amount;
   if (finding.iteration_s)
     json["iteration_s"] = *finding.iteration_s;
+  if (!finding.same_as.empty())
+    json["same_as"] = finding.same_as;
   if (!finding.look_at.empty())
     json["look_at"] = finding.look_at;
   return json;
@@ -284,11 +205,17 @@ void print_findings(const std::vector<Finding>& findings) {
   int number = 0;
   std::string others[3];
   for (const Finding& finding : findings)
-    if (finding.reach == Finding::Reach::enough)
+    if (finding.reach != Finding::Reach::enough)
+      others[static_cast<int>(finding.reach)] += "  " + finding.what + "\n";
+    else if (!finding.same_as.empty())
+      std::printf("     or, as long: %s\n     look at: %s\n", finding.what.c_str(),
+                  finding.look_at.c_str());
+    else
       std::printf("%3d  %s: %s\n     look at: %s\n", ++number, how_likely(finding).c_str(),
                   finding.what.c_str(), finding.look_at.c_str());
-    else
-      others[static_cast<int>(finding.reach)] += "  " + finding.what + "\n";
+  if (const std::vector<std::string> names = not_told_apart(findings); !names.empty())
+    std::printf("\nas likely as each other by this rate alone, which cannot tell them apart: %s\n",
+                fmt::format("{}", fmt::join(names, ", ")).c_str());
   if (const std::string& little = others[static_cast<int>(Finding::Reach::too_little)];
       !little.empty())
     std::printf("\nnot by itself\n%s", little.c_str());
@@ -346,7 +273,8 @@ int explain_measured(const std::vector<Section>& sections, const MeasuredRate& m
                 {"scenario",
                  {{"iteration_s", nominal.iteration_s},
                   {"throughput_samples_per_s", nominal.samples / nominal.iteration_s}}},
-                {"causes", causes}});
+                {"causes", causes},
+                {"not_told_apart", not_told_apart(findings)}});
     return 0;
   }
   const auto line = [&](const char* what, double seconds) {
