@@ -12,8 +12,11 @@ Processor::Processor(const Setup& setup)
       always_alone_(!setup.traffic.compression.on() && setup.profiles.shown_s == 0) {}
 
 void Processor::compute(double flop) {
-  if (slowdown_ == 0 && always_alone_) {  // cheaper for SimGrid than an execution
-    sg::this_actor::sleep_for(flop / sg::this_actor::get_host()->get_speed());
+  // SimGrid sleeps 1e-9 s at least, so only longer computations sleep.
+  constexpr double sleeps_from_s = 1e-6;
+  const double seconds = flop / sg::this_actor::get_host()->get_speed();
+  if (slowdown_ == 0 && always_alone_ && seconds >= sleeps_from_s) {  // cheaper than an execution
+    sg::this_actor::sleep_for(seconds);
     return;
   }
   if (slowdown_ == 0) {

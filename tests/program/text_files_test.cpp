@@ -146,7 +146,7 @@ TEST(TextFiles, SayEverythingOnce) {
   for (const std::string key : {"sample", "parameters"})
     expect_mentions(error(kinds[1], "# " + key + ": 1\n# " + key + ": 1\n" + layers),
                     {"/bad", "a second '# " + key + ": ...' line"});
-  EXPECT_EQ(kinds[1].read(folder.write("good", "# note: a\n# note: b\n" + layers)), " a 1 1");
+  EXPECT_EQ(kinds[1].read(folder.write("good", "# note: a\n# note: b\n" + layers)), "sample a 1 1");
   expect_mentions(error(kinds[3], "workers,measured,role,workers,source\n"),
                   {"/bad:1", "second column 'workers'"});
 }

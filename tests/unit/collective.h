@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -283,6 +284,28 @@ inline std::uint64_t sent_in(const Plan& plan, std::string_view name) {
     for (const Transfer& send : phase.sends)
       bytes += phase.name == name ? send.bytes : 0;
   return bytes;
+}
+
+using Works = std::vector<std::tuple<std::string_view, int, std::uint64_t>>;
+
+// The work in a plan: messages and elements.
+inline Works work_of(const Actions& plan) {
+  Works work;
+  for (const Action& phase : plan)
+    if (phase.messages > 0)
+      work.emplace_back(phase.name, phase.messages, phase.elements);
+  return work;
+}
+
+inline void expect_no_work_for_dense(const std::string& exchange) {
+  for_each_collective(exchange, [](const Collective& all) {
+    for (const Actions& plan : actions_of(all.plans))
+      EXPECT_TRUE(work_of(plan).empty());
+  });
+}
+
+inline std::uint64_t up(std::uint64_t elements, std::uint64_t parts) {  // rounded up
+  return (elements + parts - 1) / parts;
 }
 
 }  // namespace syncline

@@ -9,7 +9,7 @@ std::string route(const std::string& ends, const std::string& link) {
   return "<route " + ends + ">" + link + "</route>\n";
 }
 
-std::string flat(const std::string& id, const std::string& radical) {
+std::string flat_cluster(const std::string& id, const std::string& radical) {
   return "<cluster id=\"" + id + "\" prefix=\"h\" suffix=\"\" radical=\"" + radical +
          "\" speed=\"1f\" bw=\"1GBps\" lat=\"0\"/>\n";
 }
@@ -71,8 +71,8 @@ const std::vector<Case> bad_names{
      platform({.after = "<zone id=\"y\" routing=\"Full\"/>\n"}),
      {"p.xml:10", "<zone> y", "a second zone at the top"}},
     {"HostsOfTwoClusters",
-     head + "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n" + flat("c", "0-3") +
-         flat("d", "3-5") + "</zone></platform>\n",
+     head + "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n" +
+         flat_cluster("c", "0-3") + flat_cluster("d", "3-5") + "</zone></platform>\n",
      {"p.xml:5", "<cluster> d", "a second host of the name h3"}},
     {"LongPrefix",
      head + "<platform version=\"4.1\"><cluster id=\"c\" prefix=\"" + std::string(99'999, 'x') +

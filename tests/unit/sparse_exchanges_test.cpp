@@ -5,35 +5,12 @@
 #include <functional>
 #include <gtest/gtest.h>
 #include <set>
-#include <tuple>
 
 #include "tests/unit/collective.h"
 #include "tests/unit/errors.h"
 
 namespace syncline {
 namespace {
-
-using Works = std::vector<std::tuple<std::string_view, int, std::uint64_t>>;
-
-// The work in a plan: messages and elements.
-Works work_of(const Actions& plan) {
-  Works work;
-  for (const Action& phase : plan)
-    if (phase.messages > 0)
-      work.emplace_back(phase.name, phase.messages, phase.elements);
-  return work;
-}
-
-void expect_no_work_for_dense(const std::string& exchange) {
-  for_each_collective(exchange, [](const Collective& all) {
-    for (const Actions& plan : actions_of(all.plans))
-      EXPECT_TRUE(work_of(plan).empty());
-  });
-}
-
-std::uint64_t up(std::uint64_t elements, std::uint64_t parts) {  // rounded up
-  return (elements + parts - 1) / parts;
-}
 
 int log2_of(int n) {
   return std::countr_zero(std::bit_floor(static_cast<unsigned>(n)));
@@ -392,49 +369,6 @@ TEST(AllToAll, CompressesTwice) {
       EXPECT_EQ(plan.back().name, "decompress");
     }
   });
-}
-
-TEST(HierarchicalCompressed, SendsPartsOfItsShareToTheOtherNodesAndGathersTheirSums) {
-  const std::uint64_t k = 3600;  // pairs; all shares are whole
-  for (const int nodes : {1, 2, 3, 5})
-    for (const int m : {1, 2, 4, 6}) {
-      SCOPED_TRACE(std::to_string(nodes) + " nodes of " + std::to_string(m));
-      const auto topology = make_topology(std::vector<int>(at(nodes), m), 0);
-      if (topology.workers() == 1)
-        continue;
-      const auto u = at(m);
-      const std::uint64_t part = 8 * k / u / at(nodes);
-      for (const Plan& plan :
-           collective("hierarchical-compressed", topology, topk(k, 120000)).plans) {
-        EXPECT_EQ(sent_in(plan, "reduce-scatter"), 4 * (u - 1) * (120000 / u));
-        EXPECT_EQ(sent_in(plan, "all-to-all"), at(nodes - 1) * part);
-        EXPECT_EQ(sent_in(plan, "all-gather-across"), at(nodes - 1) * part);
-        EXPECT_EQ(sent_in(plan, "all-gather"), 4 * (u - 1) * (120000 / u));
-        EXPECT_EQ(steps_of(plan), 2 * (m - 1) + 2 * (nodes - 1));
-      }
-    }
-}
-
-TEST(HierarchicalCompressed, CompressesItsShareAndThenTheSumOfItsPart) {
-  expect_no_work_for_dense("hierarchical-compressed");
-  for_each_compressed("hierarchical-compressed", [](const Collective& all) {
-    const auto nodes = static_cast<int>(all.topology.nodes.size());
-    const std::uint64_t part = up(all.payload.elements, at(all.topology.workers() / nodes));
-    const std::uint64_t own = up(part, at(nodes));
-    const Works works{{"compress", 1, part},
-                      {"decompress", nodes, own},
-                      {"compress", 1, own},
-                      {"decompress", 1, part}};
-    for (const Actions& plan : actions_of(all.plans))
-      EXPECT_EQ(work_of(plan), nodes > 1 ? works : Works());
-  });
-}
-
-TEST(HierarchicalCompressed, RefusesUnevenNodesAndSaysHowMany) {
-  expect_mentions(error_of([] {
-                    collective("hierarchical-compressed", make_topology({4, 2}, 0), topk(1, 100));
-                  }),
-                  {"exchange = hierarchical-compressed", "4", "2"});
 }
 
 }  // namespace
