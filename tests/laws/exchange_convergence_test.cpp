@@ -72,6 +72,7 @@ const std::map<std::string, std::set<std::string>>& known_not_to() {
       {"gtopk", {"threshold", "gaussiank"}},
       {"halving-doubling", {"randomk"}},
       {"hierarchical", {"randomk", "gaussiank"}},
+      {"hierarchical-compressed", {"randomk", "gaussiank", "sidco"}},
       {"hitopk", {"threshold", "gaussiank", "sidco"}},
       {"oktopk", {"threshold"}},
       {"ps", {"randomk"}},
