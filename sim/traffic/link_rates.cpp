@@ -15,6 +15,8 @@ constexpr double part_rounded = 1e-15;  // of times and bytes: sums of doubles a
 // it by more than a factor of `slower`.
 constexpr double faster = 2;
 constexpr double slower = 8;
+// A set may have come apart, and is looked through, once 1 / parts_of_set of its groups have left.
+constexpr std::size_t parts_of_set = 4;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -139,7 +141,7 @@ void LinkShares::share() {
       const Set& set = sets_[index(number)];
       if (set.number != 0 || set.groups.empty())
         continue;
-      if (static_cast<std::size_t>(set.left) > set.groups.size())
+      if (parts_of_set * static_cast<std::size_t>(set.left) > set.groups.size())
         split(number);
       else
         fill(number);

@@ -23,8 +23,7 @@ namespace syncline {
 //   flow.
 // - Groups that share no link that can be full, directly or through others, have nothing to do with
 //   each other: when a flow begins or ends, rates change in its own set of groups only. Sets are
-//   kept; a set that may have come apart is looked through once as many groups have left it as are
-//   in it.
+//   kept; a set that may have come apart is looked through once a quarter of its groups has left.
 class LinkShares {
  public:
   explicit LinkShares(Routes& routes) : routes_(routes) {}
