@@ -248,7 +248,7 @@ TEST(AlikeServers, AreAsOneWhatTheyAreOneByOneInHundredDrawnCells) {
   int compared = 0;
   for (int cell = 0; cell < 100; ++cell) {
     Draws draws(static_cast<std::uint64_t>(cell) + 4400);
-    Star star{.nodes = draws.of<int>({9, 13, 20}),
+    Star star{.nodes = draws.of<int>({8, 11, 13}),
               .workers_per_node = draws.of<int>({3, 4}),
               .nic_Bps = draws.of<double>({1e8, 3e8, 1e9}),
               .bus_Bps = draws.of<double>({5e8, 1e10}),
@@ -267,7 +267,7 @@ TEST(AlikeServers, AreAsOneWhatTheyAreOneByOneInHundredDrawnCells) {
                     {"partition-bytes", draws.of<std::string>({"1e9", "4e6"})},
                     {"jitter", draws.of<std::string>({"0", "0.05", "0.3"})},
                     {"server-overhead", draws.of<std::string>({"", "", "2e-5"})},
-                    {"iterations", "8"},
+                    {"iterations", "5"},
                     {"repeats", "1"}};
     if (options["schedule"] == "ssp") {
       options["staleness"] = draws.of<std::string>({"0", "1", "4"});
