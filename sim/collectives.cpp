@@ -27,11 +27,7 @@ Phase ring_phase(Verb verb, const RingPlace& place, std::uint64_t bytes, int kep
 // it stands.
 std::vector<DistanceRange> representative_rounds(const Topology& topology, int n) {
   constexpr int most = 16;
-  std::size_t largest = 1;
-  if (n == topology.workers())  // else one of each node
-    for (const std::vector<int>& node : topology.nodes)
-      largest = std::max(largest, node.size());
-  const auto m = static_cast<int>(largest);
+  const int m = n == topology.workers() ? largest_node(topology) : 1;  // else one of each node
   const int near = n - 1 <= most ? n - 1 : m - 1 <= most ? std::min(m - 1, (n - 1) / 2) : 0;
   std::vector<DistanceRange> rounds;
   const auto add_each = [&](int first, int last) {
@@ -91,6 +87,13 @@ int partitions(std::uint64_t bytes, double partition_bytes) {
 
 bool nodes_of_one_size(const Topology& topology) {
   return topology.node_size > 0;
+}
+
+int largest_node(const Topology& topology) {
+  std::size_t largest = 1;
+  for (const std::vector<int>& node : topology.nodes)
+    largest = std::max(largest, node.size());
+  return static_cast<int>(largest);
 }
 
 RingPlace place_in(const std::vector<int>& ring, int position) {
@@ -170,6 +173,12 @@ Phase ring_all_gather(const RingPlace& place, const std::vector<std::uint64_t>& 
           .group_size = place.size};
 }
 
+Phase all_gather_across(const GridPlace& place, const std::vector<std::uint64_t>& messages) {
+  Phase across = ring_all_gather(place.across, messages, place.across_group);
+  across.verb = Verb::all_gather_across;
+  return across;
+}
+
 std::vector<std::uint64_t> shares_of_messages(const Topology& topology, const Payload& payload,
                                               int position) {
   std::vector<std::uint64_t> bytes;
@@ -227,6 +236,13 @@ void append_all_to_all(Plan& plan, Verb verb, const std::vector<int>& ranks, int
                          .receives = {{ranks[index(from)], bytes(from, place)}},
                          .round = true});
   }
+}
+
+void add_compressed_again(const Contributions& contributions, int worker, std::size_t first,
+                          std::span<const float> added, Values& sum) {
+  if (!added.empty())
+    contributions.decode(worker, 1, first, contributions.encode(worker, 1, first, added),
+                         std::span<float>(sum).subspan(first, added.size()));
 }
 
 Plan with_fused_rounds(const Plan& plan, const Topology& topology) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ int partitions(std::uint64_t bytes, double partition_bytes);
 // --- Places.
 
 bool nodes_of_one_size(const Topology& topology);
+int largest_node(const Topology& topology);  // its workers
 
 // One rank's position in a ring, and its neighbours.
 struct RingPlace {
@@ -75,6 +77,8 @@ Phase ring_all_gather(const RingPlace& place, std::uint64_t bytes, int group);
 // Gathers messages of different sizes: messages[i] starts at position i.
 Phase ring_all_gather(const RingPlace& place, const std::vector<std::uint64_t>& messages,
                       int group);
+// The same among the workers at this place in their nodes: messages[i] is that of node i.
+Phase all_gather_across(const GridPlace& place, const std::vector<std::uint64_t>& messages);
 // Bytes, node by node, of the share that the node's worker at `position` has of its message: share
 // number `position`. All nodes must have one size.
 std::vector<std::uint64_t> shares_of_messages(const Topology& topology, const Payload& payload,
@@ -106,6 +110,11 @@ void append_all_to_all(Plan& plan, Verb verb, int workers, int rank,
 void append_all_to_all(Plan& plan, Verb verb, const std::vector<int>& ranks, int place,
                        const std::function<std::uint64_t(int from, int to)>& bytes);
 
+// A worker compresses again the values that it has added, which begin at element `first`. Adds what
+// its message brings to these elements of `sum`. Nothing if it has no values.
+void add_compressed_again(const Contributions& contributions, int worker, std::size_t first,
+                          std::span<const float> added, Values& sum);
+
 // --- `fidelity = flow`.
 
 // Divides the distances in a circle of `size` places into at most eight ranges of equal length. The
@@ -117,10 +126,9 @@ std::vector<DistanceRange> representative_distances(int size, int most = 8);
 
 // A thousand workers have a million pairs. An all-to-all of more than seventeen workers therefore
 // runs every round that stays partly in a node (one between nodes has none), and sixteen of the
-// others. Each of the sixteen
-// carries the bytes and the steps of the rounds near it; no worker's bytes change. From round to
-// round, the places within nodes that exchange differ as they do over all rounds. The traffic
-// therefore keeps its proportions between rails, sites and switches.
+// others. Each of the sixteen carries the bytes and the steps of the rounds near it; no worker's
+// bytes change. From round to round, the places within nodes that exchange differ as they do over
+// all rounds. The traffic therefore keeps its proportions between rails, sites and switches.
 Plan with_fused_rounds(const Plan& plan, const Topology& topology);
 
 // A phase with about this many messages, or fewer, is not fused: it is fast enough.

@@ -14,6 +14,7 @@
 
 #include "kernels/io/text.h"
 #include "sim/clock/gap.h"
+#include "sim/collectives.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/finding.h"
 #include "sim/commands/results_json.h"
@@ -70,8 +71,8 @@ const std::vector<Variation>& variations() {
 // What a scenario's process finds.
 struct Found {
   double iteration_s = 0;
-  double samples = 0;       // of all workers, in an iteration
-  double node_workers = 1;  // of the largest node
+  double samples = 0;    // of all workers, in an iteration
+  int node_workers = 1;  // of the largest node
   NetworkCards cards;
   std::vector<Slowdown> causes;
 };
@@ -85,9 +86,8 @@ Found found_for(const Scenario& scenario, const MeasuredRate* measured) {
   const Topology& topology = setup.traffic.cluster.topology;
   Found found{.iteration_s = scenario_iteration_s(setup, routes),
               .samples = 1.0 * topology.workers() * scenario.samples(),
+              .node_workers = largest_node(topology),
               .cards = platform.cards};
-  for (const std::vector<int>& node : topology.nodes)
-    found.node_workers = std::max(found.node_workers, static_cast<double>(node.size()));
   if (measured != nullptr)
     if (const double iteration_s = measured->iteration_s(found.samples);
         iteration_s > found.iteration_s * (1 + no_difference))

@@ -36,7 +36,7 @@ Finding about_cards(const Slowdown& cause, const std::string& kind) {
 
 // NCCL's rings carried 235 of 300 GB/s on A100s and 368 of 450 on H100s. Two, four and eight GPUs
 // of one measured host without access to each other moved 6, 10.8 and 13.4 GB/s together.
-Finding about_inside(const Slowdown& cause, double node_workers) {
+Finding about_inside(const Slowdown& cause, int node_workers) {
   constexpr double usual_part_of_links = 0.75;
   constexpr double least_of_hosts_Bps = 5e9, most_of_hosts_Bps = 14e9;
   const double part = *cause.amount, rate_Bps = part * cause.rate_Bps;
@@ -66,7 +66,7 @@ Likelihood likelihood(double amount, double usual, double possible) {
                               : Likelihood::unusual;
 }
 
-Finding about(const Slowdown& cause, const std::string& cards, double node_workers) {
+Finding about(const Slowdown& cause, const std::string& cards, int node_workers) {
   if (cause.kind == Slowdown::Kind::cards)
     return about_cards(cause, cards);
   if (cause.kind == Slowdown::Kind::inside)

@@ -33,7 +33,7 @@ Likelihood likelihood(double amount, double usual, double possible);
 
 // Of a cause that has an amount, without its name. `cards`: their kind of network; `node_workers`:
 // of the largest node.
-Finding about(const Slowdown& cause, const std::string& cards, double node_workers);
+Finding about(const Slowdown& cause, const std::string& cards, int node_workers);
 
 const char* name_of(Slowdown::Kind kind);
 

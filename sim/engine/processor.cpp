@@ -2,6 +2,9 @@
 
 #include <simgrid/Exception.hpp>
 
+#include "sim/schedule.h"
+#include "sim/setup/setup.h"
+
 namespace syncline {
 
 // Every call into SimGrid lets other actors run, at the same simulated time. So these functions
@@ -9,18 +12,18 @@ namespace syncline {
 
 Processor::Processor(const Setup& setup)
     : slowdown_(setup.scenario.slowdown_beside_collectives()),
-      always_alone_(!setup.traffic.compression.on() && setup.profiles.shown_s == 0) {}
+      always_alone_(!setup.traffic.compression.on() && setup.profiles.shown_s == 0 &&
+                    setup.scenario.schedule->answer == nullptr) {}
 
 void Processor::compute(double flop) {
-  // SimGrid sleeps 1e-9 s at least, so only longer computations sleep.
-  constexpr double sleeps_from_s = 1e-6;
-  const double seconds = flop / sg::this_actor::get_host()->get_speed();
-  if (slowdown_ == 0 && always_alone_ && seconds >= sleeps_from_s) {  // cheaper than an execution
-    sg::this_actor::sleep_for(seconds);
-    return;
-  }
   if (slowdown_ == 0) {
-    sg::this_actor::execute(flop);
+    // Sleeping is cheaper for SimGrid than an execution, but takes 1e-9 s at least.
+    constexpr double sleeps_from_s = 1e-6;
+    const double alone_s = flop / sg::this_actor::get_host()->get_speed();
+    if (always_alone_ && alone_s >= sleeps_from_s)
+      sg::this_actor::sleep_for(alone_s);
+    else
+      sg::this_actor::execute(flop);
     return;
   }
   const auto own = std::make_shared<Computation>(Computation{.left_flop = flop});

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "sim/engine/actors.h"
-#include "sim/setup/setup.h"
 
 namespace syncline {
+
+struct Setup;
 
 // While the worker has collectives in flight, computation progresses at 1 / (1 + slowdown) of its
 // rate. Without slowdown, collectives change nothing.

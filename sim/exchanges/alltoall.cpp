@@ -39,10 +39,7 @@ Values sum_of_parts(const Topology& topology, const Settings&, const Contributio
   for (int worker = 0; worker < n; ++worker) {
     const std::size_t first = shares(contributions.elements, n, 0, worker);
     const std::size_t count = share(contributions.elements, n, worker);
-    if (count > 0)
-      contributions.decode(worker, 1, first,
-                           contributions.encode(worker, 1, first, {messages.data() + first, count}),
-                           std::span<float>(sum).subspan(first, count));
+    add_compressed_again(contributions, worker, first, {messages.data() + first, count}, sum);
   }
   return sum;
 }

@@ -6,9 +6,6 @@
 // between nodes, where `hierarchical` gathers (N-1) b/m. Bagua's ByteGrad (Gan et al., VLDB 2021)
 // and BytePS with its compressors (Jiang et al., OSDI 2020; Zhong et al. 2021) aggregate so, in
 // other places of a node.
-#include <algorithm>
-#include <numeric>
-
 #include "sim/collectives.h"
 
 namespace syncline {
@@ -46,11 +43,8 @@ Plan hierarchical_compressed(const Topology& topology, const Settings&, const Pa
     plan.push_back(decode(largest_share(elements, nodes), nodes));
     plan.push_back(encode(largest_share(elements, nodes)));
   }
-  if (nodes > 1) {
-    Phase across = ring_all_gather(place.across, sums, place.across_group);
-    across.verb = Verb::all_gather_across;
-    plan.emplace_back(std::move(across));
-  }
+  if (nodes > 1)
+    plan.push_back(all_gather_across(place, sums));
   if (compressed)
     plan.push_back(decode(elements));
   if (m > 1)
@@ -72,11 +66,8 @@ Values sum_of_parts(const Topology& topology, const Settings&, const Contributio
       const std::size_t first =
           shares(contributions.elements, m, 0, position) + shares(elements, nodes, 0, node);
       const std::size_t count = share(elements, nodes, node);
-      const int worker = topology.nodes[index(node)][index(position)];
-      if (count > 0)
-        contributions.decode(worker, 1, first,
-                             contributions.encode(worker, 1, first, {added.data() + first, count}),
-                             std::span<float>(sum).subspan(first, count));
+      add_compressed_again(contributions, topology.nodes[index(node)][index(position)], first,
+                           {added.data() + first, count}, sum);
     }
   return sum;
 }

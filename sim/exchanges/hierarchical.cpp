@@ -10,7 +10,6 @@
 // added.
 #include <numeric>
 #include <stdexcept>
-#include <utility>
 
 #include "sim/collectives.h"
 
@@ -50,11 +49,8 @@ Plan dense_in_node(const Topology& topology, const GridPlace& place, const Paylo
       plan.push_back(ring_all_reduce(place.across, part_of(place, bytes), place.across_group));
     }
   } else {
-    Phase across =
-        ring_all_gather(place.across, shares_of_messages(topology, payload, place.inside.position),
-                        place.across_group);
-    across.verb = Verb::all_gather_across;
-    plan.emplace_back(std::move(across));
+    plan.push_back(
+        all_gather_across(place, shares_of_messages(topology, payload, place.inside.position)));
   }
   plan.push_back(decode(elements, payload.summable ? 1 : nodes));
   if (!one_per_node)

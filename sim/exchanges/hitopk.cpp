@@ -27,12 +27,8 @@ Plan hitopk(const Topology& topology, const Settings&, const Payload& payload, i
     plan.push_back(ring_reduce_scatter(place.inside, payload.dense_bytes, place.inside_group));
   if (payload.elements > 0)
     plan.push_back(encode(largest_share(payload.elements, m)));
-  if (nodes > 1) {
-    Phase across =
-        ring_all_gather(place.across, selections(place.inside.position), place.across_group);
-    across.verb = Verb::all_gather_across;
-    plan.push_back(across);
-  }
+  if (nodes > 1)
+    plan.push_back(all_gather_across(place, selections(place.inside.position)));
   if (m > 1) {
     std::vector<std::uint64_t> parts;
     for (int position = 0; position < m; ++position) {

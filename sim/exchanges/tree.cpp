@@ -60,13 +60,6 @@ struct Tree {
   static int level(int label) { return std::countr_zero(static_cast<unsigned>(label)); }
 };
 
-int longest_chain(const Topology& topology) {
-  std::size_t longest = 0;
-  for (const std::vector<int>& node : topology.nodes)
-    longest = std::max(longest, node.size());
-  return static_cast<int>(longest);
-}
-
 struct Timed {
   Transfer transfer;  // with all its chunks
   int first_round;
@@ -81,7 +74,7 @@ template <class Label, class NodeOf>
 void append_tree(std::vector<Timed>& all, const Topology& topology, int channel, int rank,
                  bool first, std::uint64_t bytes, Label label, NodeOf node_of) {
   const Tree tree{static_cast<int>(topology.nodes.size())};
-  const int longest = longest_chain(topology);
+  const int longest = largest_node(topology);
   // Channels go through every second node backwards, so the tree stays on its rail.
   const auto from_front = [&](int node) {
     return first != (topology.channel_count() > 1 && node % 2 == 1);
@@ -186,7 +179,7 @@ Plan plan_by(Plan (*in_rounds)(const std::vector<Timed>&, int, int, int), const 
   if (n == 1)
     return {};
   const auto nodes = static_cast<int>(topology.nodes.size());
-  const int fill = 2 * (longest_chain(topology) - 1 + Tree::level(Tree{nodes}.root())) - 1;
+  const int fill = 2 * (largest_node(topology) - 1 + Tree::level(Tree{nodes}.root())) - 1;
   Plan plan;
   for (int channel = 0; channel < topology.channel_count(); ++channel) {
     const std::uint64_t bytes = share(payload.bytes, topology.channel_count(), channel);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <iterator>
+#include <optional>
 
 #include "kernels/io/text.h"
 #include "sim/report/figures.h"
@@ -120,14 +121,12 @@ std::string full_report(const Result& result) {
     if (!words.empty())
       text += fmt::format("{:<24}{}\n", name, words);
   };
-  constexpr double rounded = 1e-9;  // an interval below it is of rounded times
-  line("throughput",
-       fmt::format("{:.2f} samples/s", figures.throughput_samples_per_s) +
-           (figures.throughput_interval
-                ? fmt::format(" +- {:.2g} %", *figures.throughput_interval < rounded
-                                                  ? 0
-                                                  : 100 * *figures.throughput_interval)
-                : ""));
+  std::string throughput = fmt::format("{:.2f} samples/s", figures.throughput_samples_per_s);
+  if (const std::optional<double>& interval = figures.throughput_interval) {
+    constexpr double rounded = 1e-9;  // an interval below it is of rounded times
+    throughput += fmt::format(" +- {:.2g} %", *interval < rounded ? 0 : 100 * *interval);
+  }
+  line("throughput", throughput);
   if (const std::string interval = prediction_shown(figures); !interval.empty())
     line("prediction interval",
          interval + ": 90 % of published measurements with such an efficiency");

@@ -52,6 +52,11 @@ void LinkShares::join(int number, int group) {
   set.limited += rates_[index(group)].flow_Bps < infinite ? 1 : 0;
 }
 
+void LinkShares::join_link(int set, int link) {
+  links_[index(link)].place = sets_[index(set)].links.size();
+  sets_[index(set)].links.push_back(link);
+}
+
 void LinkShares::leave(int group) {
   Rate& rate = rates_[index(group)];
   const int number = std::exchange(rate.set, -1);
@@ -78,17 +83,13 @@ int LinkShares::merge(int one, int other) {
     std::swap(one, other);
   carry(sets_[index(one)]);
   carry(sets_[index(other)]);
-  Set& more = sets_[index(other)];
-  Set& set = sets_[index(one)];
+  const Set& more = sets_[index(other)];
   for (const int group : more.groups)
     join(one, group);
-  for (const int link : more.links) {
-    links_[index(link)].place = set.links.size();
-    set.links.push_back(link);
-  }
-  set.left += more.left;
+  for (const int link : more.links)
+    join_link(one, link);
+  sets_[index(one)].left += more.left;
   free_set(other);
-  change(one);
   return one;
 }
 
@@ -105,11 +106,10 @@ void LinkShares::split(int number) {
     join(set, first);
     for (std::size_t i = 0; i < sets_[index(set)].groups.size(); ++i)
       for (const int link : groups_[index(sets_[index(set)].groups[i])].links) {
-        std::vector<int>& links = sets_[index(set)].links;
+        const std::vector<int>& links = sets_[index(set)].links;
         if (links_[index(link)].place < links.size() && links[links_[index(link)].place] == link)
           continue;
-        links_[index(link)].place = links.size();
-        links.push_back(link);
+        join_link(set, link);
         for (const int other : links_[index(link)].groups)
           if (rates_[index(other)].set < 0)
             join(set, other);

@@ -173,21 +173,17 @@ void LinkShares::activate(int group) {
     set = new_set();
   for (std::size_t i = 0; i < active.links.size(); ++i) {
     Link& link = links_[index(active.links[i])];
-    if (link.groups.empty()) {
-      link.place = sets_[index(set)].links.size();
-      sets_[index(set)].links.push_back(active.links[i]);
-    }
+    if (link.groups.empty())
+      join_link(set, active.links[i]);
     active.places[i] = link.groups.size();
     link.groups.push_back(group);
   }
   join(set, group);
-  change(set);
 }
 
 void LinkShares::deactivate(int group) {
   Group& idle = groups_[index(group)];
-  Rate& rate = rates_[index(group)];
-  Set& set = sets_[index(rate.set)];
+  Set& set = sets_[index(rates_[index(group)].set)];
   idle.ends.clear();
   for (std::size_t i = 0; i < idle.links.size(); ++i) {
     Link& link = links_[index(idle.links[i])];
@@ -204,7 +200,6 @@ void LinkShares::deactivate(int group) {
       take_out(set.links, link.place,
                [&](int other, std::size_t place) { links_[index(other)].place = place; });
   }
-  change(rate.set);
   leave(group);
 }
 

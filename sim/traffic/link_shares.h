@@ -150,6 +150,7 @@ class LinkShares {
   double flow_Bps(const Path& path) const;  // what windows and FATPIPE links leave to each flow
   int group_of(Path& path);
   void move_to_its_group(int path);
+  // A group gets its first flow, or has lost its last one; its set is to be changed, too.
   void activate(int group);
   void deactivate(int group);
   double carried_now(int group) const;  // Rate::carried at now_s_
@@ -160,6 +161,7 @@ class LinkShares {
   void end(int flow);
   int new_set();
   void join(int set, int group);
+  void join_link(int set, int link);
   void leave(int group);
   void free_set(int set);
   int merge(int one, int other);  // returns the set that has the groups of both

@@ -286,6 +286,17 @@ inline std::uint64_t sent_in(const Plan& plan, std::string_view name) {
   return bytes;
 }
 
+// Clusters of equal nodes: check(topology, nodes, workers of a node).
+template <class Check>
+void for_each_grid(Check check) {
+  for (const int nodes : {1, 2, 3, 5})
+    for (const int m : {1, 2, 4, 6}) {
+      SCOPED_TRACE(std::to_string(nodes) + " nodes of " + std::to_string(m));
+      if (nodes * m > 1)
+        check(make_topology(std::vector<int>(at(nodes), m), 0), nodes, m);
+    }
+}
+
 using Works = std::vector<std::tuple<std::string_view, int, std::uint64_t>>;
 
 // The work in a plan: messages and elements.

@@ -187,21 +187,16 @@ TEST(GTopK, DecodesEachMergedMessageBeforeTheNextPhase) {
 
 TEST(HiTopK, SendsWhatThePaperCountsInEachStep) {
   // N nodes of m workers, k pairs: (m-1) d/m words, (N-1) k/m pairs across, (m-1) N k/m inside.
-  const std::uint64_t k = 1200;
-  for (const int nodes : {1, 2, 3, 5})
-    for (const int m : {1, 2, 4, 6}) {
-      SCOPED_TRACE(std::to_string(nodes) + " nodes of " + std::to_string(m));
-      const auto topology = make_topology(std::vector<int>(at(nodes), m), 0);
-      if (topology.workers() == 1)
-        continue;
-      const auto u = at(m);
-      for (const Plan& plan : collective("hitopk", topology, topk(k, 120000)).plans) {
-        EXPECT_EQ(sent_in(plan, "reduce-scatter"), 4 * (u - 1) * (120000 / u));
-        EXPECT_EQ(sent_in(plan, "all-gather-across"), at(nodes - 1) * 8 * (k / u));
-        EXPECT_EQ(sent_in(plan, "all-gather"), (u - 1) * at(nodes) * 8 * (k / u));
-        EXPECT_EQ(steps_of(plan), 2 * (m - 1) + nodes - 1);
-      }
+  constexpr std::uint64_t k = 1200;
+  for_each_grid([](const Topology& topology, int nodes, int m) {
+    const auto u = at(m);
+    for (const Plan& plan : collective("hitopk", topology, topk(k, 120000)).plans) {
+      EXPECT_EQ(sent_in(plan, "reduce-scatter"), 4 * (u - 1) * (120000 / u));
+      EXPECT_EQ(sent_in(plan, "all-gather-across"), at(nodes - 1) * 8 * (k / u));
+      EXPECT_EQ(sent_in(plan, "all-gather"), (u - 1) * at(nodes) * 8 * (k / u));
+      EXPECT_EQ(steps_of(plan), 2 * (m - 1) + nodes - 1);
     }
+  });
 }
 
 TEST(HiTopK, BringsEverySelectionToEveryWorkerOnce) {
