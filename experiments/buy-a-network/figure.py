@@ -11,9 +11,9 @@ matplotlib.use("svg")
 matplotlib.rcParams.update({"svg.hashsalt": "buy-a-network", "font.size": 9})
 from matplotlib import pyplot  # noqa: E402
 
-PLATFORMS = (("dgx:nodes=4", "4 nodes, 400 Gbit/s", "#999999"),
-             ("dgx:nodes=20:cards=8x200Gbps", "20 nodes, 200 Gbit/s", "#E69F00"),
-             ("dgx:nodes=20", "20 nodes, 400 Gbit/s", "#0072B2"))
+PLATFORMS = (("dgx:nodes=4:cards=8x400Gbps:ib", "4 nodes, 400 Gbit/s", "#999999"),
+             ("dgx:nodes=20:cards=8x200Gbps:ib", "20 nodes, 200 Gbit/s", "#E69F00"),
+             ("dgx:nodes=20:cards=8x400Gbps:ib", "20 nodes, 400 Gbit/s", "#0072B2"))
 
 
 def main(folder):

@@ -104,7 +104,8 @@ Default efficiency_of(const std::vector<Known>& all, const NetworkCards& cards) 
   if (cards.rates_Bps.empty())
     refuse(
         "network = {}: what its cards reach depends on their rate, which the platform does not "
-        "tell; allowed are links of single cards with the property kind = card, or the option {}",
+        "tell; allowed are links of single cards with the property kind = card, the option {}, or "
+        "reality = nominal",
         cards.kind, efficiency);
   std::set<std::string> values;
   for (const double rate_Bps : cards.rates_Bps)
@@ -114,7 +115,7 @@ Default efficiency_of(const std::vector<Known>& all, const NetworkCards& cards) 
   if (values.size() > 1)
     refuse(
         "network = {}: cards of different rates reach different parts of them, {}; allowed are "
-        "cards of one rate, or the option {}",
+        "cards of one rate, the option {}, or reality = nominal",
         cards.kind, fmt::join(values, " and "), efficiency);
   Default found = default_of(*part);
   if (*values.begin() != part->middle) {

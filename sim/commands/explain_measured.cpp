@@ -19,6 +19,7 @@
 #include "sim/commands/finding.h"
 #include "sim/commands/results_json.h"
 #include "sim/options/expand.h"
+#include "sim/options/reality.h"
 #include "sim/report/readable.h"
 #include "sim/setup/setup.h"
 #include "sim/sweep/limits.h"
@@ -249,8 +250,11 @@ MeasuredRate measured_rate(const std::string& text) {
   return rate;
 }
 
-int explain_measured(const std::vector<Section>& sections, const MeasuredRate& measured, bool json,
+int explain_measured(std::vector<Section> sections, const MeasuredRate& measured, bool json,
                      int at_once) {
+  // What machines usually leave of their nominal rates is one of the causes.
+  for (Section& section : sections)
+    section.options.try_emplace("reality", nominal_reality, "--reality");
   const Sweep sweep = expand(sections);
   if (sweep.cells.size() != 1)
     throw std::invalid_argument(

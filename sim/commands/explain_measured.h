@@ -22,7 +22,7 @@ MeasuredRate measured_rate(const std::string& text);
 
 // Prints what would explain the difference between what was measured and the scenario, which must
 // be one cell. `at_once`: processes.
-int explain_measured(const std::vector<Section>& sections, const MeasuredRate& measured, bool json,
+int explain_measured(std::vector<Section> sections, const MeasuredRate& measured, bool json,
                      int at_once);
 
 }  // namespace syncline

@@ -13,7 +13,7 @@ namespace syncline {
 namespace {
 
 std::string file_of_values(const std::string& name, const std::string& folder) {
-  if (name == "typical")
+  if (name == typical_reality)
     return networks_file();
   if (const auto file = existing_file("platforms", ".csv", name, folder))
     return *file;
@@ -29,11 +29,13 @@ std::vector<Option> reality_options() {
   return {
       row(
           "reality", [](Scenario& s, const std::string& v) { s.reality.name = v; }, "", Role::run,
-          "nominal rates; typical: what networks and frameworks leave of them; or a file",
-          "nominal, the default, is an upper bound. typical gives options that you leave out "
-          "the middle values of platforms/networks.csv for the framework and the kind of "
-          "network, which a result names with their sources; a file is an edited copy of it.",
-          "typical --framework pytorch-ddp"),
+          "nominal rates, typical ones, or a file of values (default: typical where a framework "
+          "and a kind of network are named, else nominal)",
+          "nominal is an upper bound. typical gives options that you leave out the middle values "
+          "of "
+          "platforms/networks.csv for the framework and the kind of network, which a result names "
+          "with their sources; a file is an edited copy of it.",
+          "nominal"),
       row("network-efficiency", &Scenario::network_efficiency, numbers(1e-3, 1), "", Role::question,
           "part of the network cards' rate that collectives reach, such as 0.9 (default: 1)",
           "Protocols and copies take the rest. It counts for the cards of a platform in words, "

@@ -11,6 +11,9 @@
 
 namespace syncline {
 
+inline constexpr const char* nominal_reality = "nominal";
+inline constexpr const char* typical_reality = "typical";
+
 std::vector<Option> reality_options();
 
 // Throws std::invalid_argument if the platform is refused.

@@ -198,23 +198,35 @@ void take_framework(const GivenOptions& given, Scenario& scenario) {
       set(option_called(name), value, given, scenario);
 }
 
-// Sets the values of `reality` for options that the user has not given.
+// Sets the values of `reality` for options that the user has not given. Left out, it is typical
+// where a framework and a kind of network are named and leave something to take.
 void take_reality(const GivenOptions& given, Scenario& scenario) {
-  if (scenario.reality.name == "nominal")
+  const auto chosen = given.find("reality");
+  const bool left_out = chosen == given.end();
+  Reality& reality = scenario.reality;
+  if (left_out ? scenario.framework.name.empty() : reality.name == nominal_reality)
     return;
   const NetworkCards cards =
       at(given, "platform", [&] { return cards_of_platform(scenario.platform); });
-  at(given, "reality", [&] {
-    find_reality(given, folder_of(given.at("reality")), cards, scenario);
-    for (const auto& [name, value, source] : scenario.reality.defaults) {
+  if (left_out && cards.kind.empty())
+    return;
+  if (left_out)
+    reality.name = typical_reality;
+  at(given, left_out ? "platform" : "reality", [&] {
+    find_reality(given, left_out ? "" : folder_of(chosen->second), cards, scenario);
+    for (const auto& [name, value, source] : reality.defaults) {
       const Option& own = option_called(name);
       if (!own.set)
-        throw std::invalid_argument(scenario.reality.file + ": " + name +
+        throw std::invalid_argument(reality.file + ": " + name +
                                     " is an option of one schedule, exchange or compressor: "
                                     "allowed are options of every scenario");
       set(own, value, given, scenario);
     }
   });
+  if (left_out && reality.defaults.empty())
+    reality = {};
+  else
+    scenario.written["reality"] = reality.name;
 }
 
 // Keeps only the framework's defaults that were taken: the schedule's own defaults come later.

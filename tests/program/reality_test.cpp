@@ -49,10 +49,29 @@ TEST(TypicalReality, IsTheSameOptionsByHand) {
   }
 }
 
-TEST(NominalReality, IsNoOption) {
-  EXPECT_EQ(without_origin(result_of({"--json", "--reality", "nominal"})),
-            without_origin(result_of({"--json"})));
-  EXPECT_FALSE(result_of({"--json"}).at("scenario").contains("reality"));
+TEST(TypicalReality, IsTheDefaultOfANamedFrameworkOnANamedKindOfNetwork) {
+  EXPECT_EQ(result_of({"--json"}), result_of({"--json", "--reality", "typical"}));
+  EXPECT_EQ(result_of({"--json"})["scenario"]["reality"], "typical");
+  const auto seconds = [](const Arguments& more) {
+    Arguments all{"--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return result_of(all)["figures"]["iteration_mean_s"].get<double>();
+  };
+  const double nominal_s = seconds({"--reality", "nominal"});
+  EXPECT_EQ(nominal_s, seconds({"--network-efficiency", "1", "--overlap-slowdown", "0"}));
+  EXPECT_LT(nominal_s, seconds({}));
+}
+
+TEST(NominalReality, IsTheDefaultWhereFrameworkOrKindOfNetworkIsNotNamed) {
+  for (const Arguments& unnamed : std::vector<Arguments>{
+           {"--framework", "none"}, {"--platform", "dgx:nodes=2:gpus=2:cards=2x200Gbps"}}) {
+    Arguments nominal{"--json", "--reality", "nominal"};
+    nominal.insert(nominal.end(), unnamed.begin(), unnamed.end());
+    const Json left_out = result_of({"--json", unnamed[0], unnamed[1]});
+    EXPECT_EQ(without_origin(left_out), without_origin(result_of(nominal)));
+    EXPECT_EQ(left_out["scenario"].value("reality", ""), "");
+    EXPECT_FALSE(left_out.at("provenance").contains("reality"));
+  }
 }
 
 TEST(TypicalReality, IsNamedWhereverAResultIsShown) {
