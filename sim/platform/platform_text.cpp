@@ -42,6 +42,8 @@ std::string node_zone(const PlatformPlan& plan, int number, const std::string& s
   const PlatformPlan::Gpu& kind = plan.gpu_kinds[static_cast<std::size_t>(number)];
   const bool one_card = own.count == 1;
   const std::string memory = node + "-memory";
+  const std::string host =
+      plan.host_Bps > 0 ? "<link_ctn id=\"" + node + "-host\"/>" : std::string();
   const auto gpu = [&](int i) { return fmt::format("{}-gpu{}", node, i); };
   const auto card = [&](int i) { return fmt::format("{}-nic{}", node, i * own.count / gpus); };
   const std::string of_node = "<prop id=\"node\" value=\"" + node + "\"/>";
@@ -58,12 +60,16 @@ std::string node_zone(const PlatformPlan& plan, int number, const std::string& s
     links += split_duplex(gpu(i) + "-pcie", kind.slot, plan.nvlink ? 0 : plan.inside_s / 2);
     if (plan.nvlink && gpus > 1)
       links += split_duplex(gpu(i) + "-nvlink", plan.text("nvlink"), plan.inside_s / 2);
-    ways +=
-        way(gpu(i), node + "-out", up_link(gpu(i) + "-pcie") + (one_card ? "" : up_link(card(i))));
-    ways += way(gpu(i), memory, up_link(gpu(i) + "-pcie") + down_link(memory));
+    ways += way(gpu(i), node + "-out",
+                up_link(gpu(i) + "-pcie") + host + (one_card ? "" : up_link(card(i))));
+    ways += way(gpu(i), memory, up_link(gpu(i) + "-pcie") + host + down_link(memory));
     for (int other = i + 1; other < gpus; ++other)
-      ways += way(gpu(i), gpu(other), up_link(gpu(i) + inside) + down_link(gpu(other) + inside));
+      ways +=
+          way(gpu(i), gpu(other), up_link(gpu(i) + inside) + host + down_link(gpu(other) + inside));
   }
+  if (plan.host_Bps > 0)
+    links += fmt::format("<link id=\"{}-host\" bandwidth=\"{}\" latency=\"0s\"/>\n", node,
+                         plan.text("host"));
   for (int i = 0; !one_card && i < own.count; ++i)
     links += split_duplex(fmt::format("{}-nic{}", node, i), rate(own.Bps), plan.card_s(), "card");
   if (!one_card)
@@ -173,7 +179,10 @@ std::string comment(const PlatformPlan& plan) {
         "  A link leafN-up is the way to the spine of the {} leaf switch{} of {} nodes together.\n",
         plan.text("rails") == "on" ? most_cards : 1,
         plan.text("rails") == "on" && most_cards > 1 ? "es" : "", plan.nodes_per_leaf);
-  return text + "  A link appears as NAME_UP (towards the switch) and NAME_DOWN in SimGrid.\n";
+  text += "  A link appears as NAME_UP (towards the switch) and NAME_DOWN in SimGrid.\n";
+  if (plan.host_Bps > 0)
+    text += "  NODE-host has no direction: what a node's GPUs send and receive shares it.\n";
+  return text;
 }
 
 }  // namespace

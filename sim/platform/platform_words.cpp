@@ -216,6 +216,12 @@ void read_cards(PlatformPlan& plan, const Kinds& kinds) {
   if (plan.nvlink)
     of_word(plan, "nvlink", rate_Bps);
   of_word(plan, "pcie", rate_Bps);
+  if (plan.values.contains("host")) {
+    if (plan.nvlink)
+      refuse("host = {}: GPUs with nvlink = {} do not go through the host; allowed is nvlink=none",
+             brief(plan.text("host")), plan.text("nvlink"));
+    plan.host_Bps = of_word(plan, "host", rate_Bps);
+  }
   plan.inside_s = of_word(plan, "inside-latency", seconds_of);
   plan.network_s = of_word(plan, "latency", seconds_of);
   if (by_pcie && plan.network_s < plan.inside_s)
@@ -345,6 +351,8 @@ std::vector<std::string> slow_words(const PlatformPlan& plan, double least_Bps) 
       {"pcie", slot_Bps(*std::ranges::min_element(plan.gpu_kinds, {}, slot_Bps))}};
   if (plan.nvlink)
     rates.emplace_back("nvlink", bandwidth_Bps(plan.text("nvlink")));
+  if (plan.host_Bps > 0)
+    rates.emplace_back("host", plan.host_Bps);
   if (plan.sites > 1)
     rates.emplace_back("line", bandwidth_Bps(plan.text("line")));
   if (plan.nodes_per_leaf > 0)

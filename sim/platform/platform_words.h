@@ -30,6 +30,7 @@ struct PlatformPlan {
   };
   std::vector<Gpu> gpu_kinds;  // of each node
   bool nvlink = false;
+  double host_Bps = 0;  // what all GPUs of a node share besides cards; 0: nothing
   double inside_s = 0, network_s = 0;
   int nodes_per_leaf = 0;  // 0: one level of switches
   double uplink_Bps = 0;   // of all these nodes together

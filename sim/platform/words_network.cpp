@@ -19,11 +19,11 @@ struct Place {
 
 // The kinds of links in a node, in the order of their numbers. A node may have several of the first
 // three kinds.
-enum Kind { pcie, nvlink, card, memory, memory_cards, out };
+enum Kind { pcie, nvlink, card, memory, memory_cards, out, host };
 constexpr int up = 0, down = 1;
 
-// Each link is two, up and down. Links are numbered in this order: links of each node, of leaf
-// switches, and of sites' lines.
+// Each link is two, up and down; of `host`, which both directions share, there is only the first.
+// Links are numbered in this order: links of each node, of leaf switches, and of sites' lines.
 class WordsNetwork {
  public:
   WordsNetwork(const PlatformPlan& plan, const NetworkOptions& options)
@@ -79,7 +79,10 @@ class WordsNetwork {
     LinkPath path;
     if (source.node == target.node) {
       const bool of_gpus = source.gpu >= 0 && target.gpu >= 0 && plan_.nvlink;
-      path.links = {at_host(source, of_gpus) + up, at_host(target, of_gpus) + down};
+      path.links = {at_host(source, of_gpus) + up};
+      if (plan_.host_Bps > 0)
+        path.links.push_back(link_of(source.node, host));
+      path.links.push_back(at_host(target, of_gpus) + down);
     } else {
       path.links.reserve(10);
       climb(source, target.node, up, path.links);
@@ -121,7 +124,7 @@ class WordsNetwork {
     int number = 0;  // among the links of its kind
   };
   int of_kind(Kind kind) const { return kind < card ? gpus_ : kind == card ? cards_ : 1; }
-  int block() const { return 2 * (2 * gpus_ + cards_ + 3); }
+  int block() const { return 2 * (2 * gpus_ + cards_ + 4); }
   int leaf_links() const { return plan_.nodes() * block(); }
   int lines() const { return leaf_links() + 2 * static_cast<int>(leaves_.size()); }
   int link_of(int node, Kind kind, int number = 0) const {
@@ -155,6 +158,8 @@ class WordsNetwork {
   void climb(const Place& place, int other, int direction, std::vector<int>& links) const {
     const int node = place.node;
     links.push_back(at_host(place, false) + direction);
+    if (plan_.host_Bps > 0 && place.gpu >= 0)
+      links.push_back(link_of(node, host));
     if (has_cards(node) && place.gpu < 0)
       links.push_back(link_of(node, memory_cards) + direction);
     else if (has_cards(node))
@@ -186,6 +191,8 @@ class WordsNetwork {
       case memory:
       case out:
         return true;
+      case host:
+        return plan_.host_Bps > 0 && number % 2 == up;
     }
     return false;
   }
@@ -198,6 +205,7 @@ class WordsNetwork {
     return kind == pcie     ? slot_Bps_[index(node)]
            : kind == nvlink ? nvlink_Bps_
            : kind == card   ? cards.Bps
+           : kind == host   ? plan_.host_Bps
                             : cards.count * (kind == memory ? memory_port_Bps : cards.Bps);
   }
   double latency_without_factor_s(int number) const {
@@ -234,6 +242,8 @@ class WordsNetwork {
         return fmt::format("node{}-memory-nics{}", node, direction);
       case out:
         return fmt::format("node{}-nic{}{}", node, has_cards(node) ? "s" : "", direction);
+      case host:
+        return fmt::format("node{}-host", node);
     }
     return {};
   }

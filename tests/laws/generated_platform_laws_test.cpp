@@ -121,6 +121,31 @@ TEST(GeneratedPlatform, HasOversubscribedWaysUp) {
   EXPECT_NEAR(up("off"), (4 * 12 + 15) * part, 1000);
 }
 
+// All bytes of a node's GPUs cross its host once, in whichever direction.
+TEST(GeneratedPlatform, SharesTheHostAmongTheGpusOfANode) {
+  constexpr double host_Bps = 10e9, pcie_s = 5.7e-6;
+  const auto time_s = [](const std::string& words, const std::string& exchange = "ring") {
+    const std::string platform = words + ":host=10GBps";
+    const double step_s = exchange_s(platform, {{"exchange", exchange}});
+    for (const std::string fidelity : {"flow", "analytic"})
+      EXPECT_NEAR(exchange_s(platform, {{"exchange", exchange}, {"fidelity", fidelity}}), step_s,
+                  0.02 * step_s)
+          << words << ' ' << exchange << ' ' << fidelity;
+    return step_s;
+  };
+  // Two slots of 4 GB/s are narrower than the host, slots of 6 GB/s are not.
+  EXPECT_NEAR(time_s("pcie:nodes=1:gpus=2:pcie=4GBps"), ring_s(2, pcie_s, 4e9), 1e-9);
+  EXPECT_NEAR(time_s("pcie:nodes=1:gpus=2"), ring_s(2, pcie_s, host_Bps / 2), 1e-9);
+  EXPECT_NEAR(time_s("pcie:nodes=1:gpus=5"), ring_s(5, pcie_s, host_Bps / 5), 1e-9);
+  // Between nodes a ring leaves and enters each, beside the transfers inside.
+  const double part = bytes / 6;
+  EXPECT_GE(time_s("pcie:nodes=2:gpus=3:cards=1x100Gbps"), 10 * 4 * part / host_Bps);
+  const auto loads =
+      predicted(in_words("pcie:nodes=2:gpus=3:cards=1x100Gbps:host=10GBps")).link_bytes;
+  EXPECT_NEAR(loads.at("node0-host"), 10 * 4 * part, 100);
+  EXPECT_NEAR(loads.at("node0-nic_UP"), 10 * part, 100);
+}
+
 TEST(GeneratedPlatform, PutsSitesApart) {
   const std::string two = "dgx:gpus=1:cards=1x200Gbps:distance=30ms:line=10Gbps:nodes=2:sites=2";
   EXPECT_NEAR(exchange_s(two), ring_s(2, network_s + 30e-3, 1.25e9), 1e-9);
@@ -177,7 +202,8 @@ TEST(GeneratedPlatform, HasAsManyHostsAsItSays) {
 TEST(GeneratedPlatform, IsItsFileToTheByte) {
   for (const std::string words :
        {"dgx:nodes=3", "dgx:nodes=1+2:gpus=4:cards=4x400Gbps+2x200Gbps", "pcie:gpus=2+3:sites=2",
-        "cloud:nodes=4:leaf=2:oversubscription=3"}) {
+        "cloud:nodes=4:leaf=2:oversubscription=3",
+        "pcie:nodes=3:gpus=4:cards=2x10Gbps:host=7GBps"}) {
     const std::string file = written_platform(platform_text(platform_plan(words)));
     for (const char* schedule : {"bsp", "asp"}) {
       const Options more{{"schedule", schedule}};
@@ -241,6 +267,7 @@ TEST(GeneratedPlatform, IsByArithmeticWhatSimGridLoads) {
       {"dgx:nodes=6:gpus=3:cards=1x100Gbps:sites=2:rails=off:leaf=2:oversubscription=3", {}},
       {"pcie:gpus=2+3:sites=2:distance=10ms:line=1Gbps", {}},
       {"pcie:gpus=3x4+2x6:cards=2x10Gbps", {}},
+      {"pcie:gpus=2+3:cards=2x10Gbps+1x25Gbps:host=13GBps", {{"bandwidth-factor", "*-host:0.5"}}},
       {"cloud:nodes=5:gpus=4:leaf=2:oversubscription=3", {}},
       {"dgx-a100:nodes=2+2:device=h100+a100-80:gpus=2:cards=1x200Gbps:inside-latency=1us", {}}};
   for (const auto& [words, more] : cases) {

@@ -69,6 +69,9 @@ const std::vector<WrongWords> wrong_words{
      "dgx:nodes=1+1:device=h100+b200",
      {"device = b200", "speed=67Tf"}},
     {"ADeviceOfNoName", "dgx:device=a--b", {"device = a--b", "digits"}},
+    {"AHostBesideNvlink", "dgx:host=13GBps", {"host = 13GBps", "nvlink=none"}},
+    {"AHostWithoutUnit", "pcie:host=13", {"host = 13", "no unit"}},
+    {"AHostWithoutRate", "pcie:host=0GBps", {"host = 0GBps"}},
     {"ASpeedWithoutUnit", "dgx:speed=67", {"speed = 67", "no unit", "67Tf"}},
 };
 
