@@ -89,9 +89,11 @@ class Alike {
 // The options in which two of the results at these places differ.
 Words differing_options(const Results& results, const Indices& places) {
   std::map<std::string, std::set<std::string>> values;
-  for (const std::size_t place : places)
+  for (const std::size_t place : places) {
     for (const WrittenOption& option : results[place].options)
       values[option.name].insert(option.value);
+    values["reality"].insert(results[place].option("reality"));  // nominal results do not have it
+  }
   Words differing;
   for (const auto& [option, different] : values)
     if (different.size() > 1)
@@ -137,6 +139,16 @@ bool is_share_of_global_batch(const Results& results, const Indices& places,
          std::ranges::none_of(
              places, [&](std::size_t i) { return results[i].option("global-batch").empty(); }) &&
          follows(results, places, option, {"workers", "global-batch"});
+}
+
+// Whether `reality` gave the option its values for framework and platform, so that nobody has
+// chosen them.
+bool is_taken_by_reality(const Results& results, const Indices& places, const std::string& option) {
+  static const Words from{"framework", "platform", "reality"};
+  return role_of(option) != Role::choice && !is_among(option, from) &&
+         std::ranges::any_of(
+             places, [&](std::size_t i) { return !results[i].option("reality").empty(); }) &&
+         follows(results, places, option, from);
 }
 
 // The option on the x axis of curves: the workers, or else a number with three values or more.
@@ -277,7 +289,8 @@ Words telling_options(const Results& results) {
 Contests contests_among(const Results& results, const Indices& places) {
   Contests contests{.differing = differing_options(results, places)};
   std::erase_if(contests.differing, [&](const std::string& option) {
-    return is_share_of_global_batch(results, places, option);
+    return is_share_of_global_batch(results, places, option) ||
+           is_taken_by_reality(results, places, option);
   });
   const Words& differing = contests.differing;
   const auto is_of_its_name = [&](const std::string& option) {

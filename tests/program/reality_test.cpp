@@ -74,6 +74,19 @@ TEST(NominalReality, IsTheDefaultWhereFrameworkOrKindOfNetworkIsNotNamed) {
   }
 }
 
+// A framework's typical seconds are no choice of their own: frameworks compete. A cell without a
+// framework is nominal, and competes with none of them.
+TEST(TypicalReality, CompetesOnlyWithTypical) {
+  const auto verdict = [](const std::string& frameworks) {
+    const Ended ended = run_program(running({"--framework", frameworks, "--iterations", "2"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.out;
+  };
+  expect_mentions(verdict("pytorch-ddp,horovod"), {"framework horovod is the fastest: "});
+  expect_mentions(verdict("pytorch-ddp,horovod,none"),
+                  {"Of 2 combinations of reality", "at reality typical: ", "framework horovod"});
+}
+
 TEST(TypicalReality, IsNamedWhereverAResultIsShown) {
   const TemporaryFolder folder;
   const Arguments more{"--reality", "typical", "--out", "out", "--html", "page.html"};
