@@ -11,6 +11,7 @@
 #include "kernels/io/text.h"
 #include "kernels/io/whole_file.h"
 #include "sim/clock/lower_bounds.h"
+#include "sim/commands/all_reduce.h"
 #include "sim/commands/collective_table.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/files.h"
@@ -38,21 +39,6 @@ using Json = nlohmann::ordered_json;
 
 const std::string default_sizes = "8,...,1G";
 
-// Whether the option describes the cluster, its network or an exchange.
-bool has_meaning(const std::string& option) {
-  static const std::vector<std::string> names{
-      "platform", "workers",         "worker-hosts",          "placement",
-      "seed",     "servers",         "workers-per-node",      "host-bandwidth",
-      "exchange", "server-overhead", "host-memory-bandwidth", "channels",
-      "network",  "step-overhead",   "bandwidth-factor",      "latency-factor",
-      "fidelity", "reality",         "network-efficiency"};
-  return is_among(option, names) ||
-         std::ranges::any_of(Registered<Exchange>::all(), [&](const auto& exchange) {
-           return std::ranges::find(exchange.second.options, option, &OwnOption::name) !=
-                  exchange.second.options.end();
-         });
-}
-
 // A cell for each exchange. Throws std::invalid_argument if an option has no meaning here.
 Sweep exchanges_of(const CommandLine& line) {
   if (!line.arguments.empty())
@@ -61,11 +47,7 @@ Sweep exchanges_of(const CommandLine& line) {
                     "--platform dgx:nodes=2",
                     brief(line.arguments.front())));
   for (const auto& [name, given] : line.options) {
-    if (!has_meaning(name))
-      throw std::invalid_argument(
-          fmt::format("--{} has no meaning for an all-reduce alone: allowed are options of the "
-                      "cluster, the network and the exchange, and fidelity",
-                      name));
+    require_meaning_for_all_reduce(name, "--" + name);
     if (name != "exchange" && !find_option(name)->is_list && values_of(given).size() > 1)
       throw std::invalid_argument(
           fmt::format("--{} {}: allowed is one value; exchange and sizes take lists", name,
@@ -82,26 +64,6 @@ Sweep exchanges_of(const CommandLine& line) {
     Registered<Exchange>::find(name);  // throws if there is none of this name
   }
   return expand({{.name = {}, .options = given}}, false);
-}
-
-// One iteration of one bucket, practically without computation.
-Setup prepare_collective(const Scenario& given, const PlatformFile& platform, std::uint64_t bytes) {
-  Scenario scenario = given;
-  scenario.throughput = 1e15;
-  scenario.fusion.kind = Fusion::Kind::all;
-  scenario.iterations = 1;
-  scenario.warmup = 0;
-  scenario.repeats = 1;
-  Setup setup = prepare(
-      scenario, platform,
-      Model{.name = "all-reduce",
-            .sample = "sample",
-            .layers = {{.name = "buffer",
-                        .parameters = (bytes + value_of_message_bytes - 1) / value_of_message_bytes,
-                        .forward_flop = 1}}});
-  if (setup.traffic.cluster.topology.workers() == 1)
-    throw std::runtime_error("one worker: an all-reduce needs two or more");
-  return setup;
 }
 
 // From the first to the last activity of the exchange.
@@ -124,7 +86,7 @@ Json timed(const Scenario& scenario, const std::vector<std::uint64_t>& sizes, co
   require_room_for_platform(platform, scenario.platform, limits);
   const std::uint64_t largest = *std::ranges::max_element(sizes);
   try {
-    Setup setup = prepare_collective(scenario, platform, largest);
+    Setup setup = prepare_all_reduce(scenario, platform, largest);
     settle_fidelity(setup);
     Routes routes = setup.traffic.cluster.routes();
     const bool by_arithmetic = setup.scenario.fidelity == Fidelity::analytic;
@@ -225,10 +187,8 @@ void time_all(const CommandLine& line, const std::optional<NcclLog>& log, Sweep&
     found[job] = Json::parse(outcome.output);
     if (found[job].contains("refused"))
       wrong = line.options.contains("exchange") ? found[job]["refused"].get<std::string>() : "";
-    else if (log && found[job]["workers"] != log->ranks)
-      wrong = fmt::format(
-          "{}: {} GPUs, but the cluster has {} workers; --workers and --platform choose them",
-          table.log, log->ranks, found[job]["workers"].get<int>());
+    else if (log)
+      wrong = other_ranks(table.log, log->ranks, found[job]["workers"]);
     return wrong.empty();
   });
   if (!wrong.empty())

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/io/text.h"
+#include "sim/commands/all_reduce.h"
 #include "sim/report/readable.h"
 #include "sim/study/lists.h"
 #include "sim/study/validation.h"
@@ -160,8 +161,7 @@ std::string described(const CollectiveTable& table) {
 }  // namespace
 
 double CollectiveTable::busbw_Bps(const CollectiveRow& row, double time_s) const {
-  const double n = workers;
-  return time_s > 0 ? 2 * (n - 1) / n * static_cast<double>(row.bytes) / time_s : 0;
+  return bus_bandwidth_Bps(workers, static_cast<double>(row.bytes), time_s);
 }
 
 double CollectiveTable::fastest_s(std::size_t row) const {

@@ -44,7 +44,6 @@ struct CollectiveTable {
   std::string reality;  // what it lowers, and its sources; empty: rates are nominal
 
   bool is_measured() const { return rows.front().measured_s.has_value(); }
-  // As nccl-tests define it for an all-reduce: 2 (n - 1) / n of the bytes over the time.
   double busbw_Bps(const CollectiveRow& row, double time_s) const;
   // The least time of a row.
   double fastest_s(std::size_t row) const;
