@@ -50,6 +50,19 @@ std::optional<double> amount_for(double iteration_s, double none, double most,
   return most;
 }
 
+template <class Change>
+void for_all_traffic(Setup& setup, Change change) {
+  change(setup.traffic);
+  if (setup.within)
+    change(*setup.within);
+  if (setup.shards) {
+    change(setup.shards->gather);
+    change(setup.shards->reduce_scatter);
+    if (setup.shards->across)
+      change(*setup.shards->across);
+  }
+}
+
 // The round that repeats. Throws where arithmetic cannot tell how long it takes.
 Round repeated_round(const Setup& setup) {
   const std::string schedule = "schedule " + setup.scenario.schedule->name;
@@ -70,64 +83,97 @@ Round repeated_round(const Setup& setup) {
   return round;
 }
 
+// A scenario that one thing slows.
+class Slowed {
+ public:
+  explicit Slowed(const Setup& setup)
+      : setup_(setup),
+        given_(setup),
+        routes_(setup.traffic.cluster.routes()),
+        round_(repeated_round(setup)),
+        exchanges_(collective_times(setup, routes_)),  // makes all links known
+        links_(links_of(setup.traffic.cluster.topology, routes_)) {}
+
+  // Whether the scenario has such a thing.
+  bool has(Slowdown::Kind kind) const {
+    const Topology& topology = given_.traffic.cluster.topology;
+    return kind == Slowdown::Kind::cards    ? !links_.between.empty() && topology.nodes.size() > 1
+           : kind == Slowdown::Kind::inside ? !links_.inside.empty()
+           : kind == Slowdown::Kind::steps  ? topology.workers() > 1
+                                            : true;
+  }
+
+  double narrowest_Bps(Slowdown::Kind kind) {
+    double least_Bps = std::numeric_limits<double>::infinity();
+    for (const int link : links(kind))
+      least_Bps = std::min(least_Bps, routes_.link(link).bandwidth.mean_Bps());
+    return least_Bps;
+  }
+
+  double iteration_s(Slowdown::Kind kind, double amount) {
+    if (kind == Slowdown::Kind::computation) {
+      for (std::size_t worker = 0; worker < setup_.compute.of_worker.size(); ++worker) {
+        setup_.compute.of_worker[worker].micro_step_s *= amount;
+        setup_.compute.of_worker[worker].step_s *= amount;
+      }
+      const double seconds = iteration_seconds(setup_, round_, exchanges_);
+      setup_.compute.of_worker = given_.compute.of_worker;
+      return seconds;
+    }
+    if (kind == Slowdown::Kind::steps) {
+      const double own_s = given_.scenario.step_overhead_s;
+      const auto set = [](double step_s) {
+        return [=](Traffic& traffic) { traffic.step_overhead_s = step_s; };
+      };
+      for_all_traffic(setup_, set(own_s + amount));
+      const double seconds = iteration_seconds(setup_, round_, collective_times(setup_, routes_));
+      for_all_traffic(setup_, set(own_s));
+      return seconds;
+    }
+    Routes slower = routes_;
+    slower.scale(links(kind), amount);
+    return iteration_seconds(given_, round_, collective_times(given_, slower));
+  }
+
+ private:
+  const std::vector<int>& links(Slowdown::Kind kind) const {
+    return kind == Slowdown::Kind::cards ? links_.between : links_.inside;
+  }
+
+  Setup setup_;  // as given, but while it is slowed
+  const Setup& given_;
+  Routes routes_;
+  Round round_;
+  CollectiveTimes exchanges_;
+  Links links_;
+};
+
 }  // namespace
 
 double scenario_iteration_s(const Setup& setup, Routes& routes) {
   return iteration_seconds(setup, repeated_round(setup), collective_times(setup, routes));
 }
 
-std::vector<Slowdown> slowdowns_of(const Setup& given, double iteration_s) {
-  Setup setup = given;
-  Routes routes = setup.traffic.cluster.routes();
-  const Round round = repeated_round(setup);
-  const CollectiveTimes exchanges = collective_times(setup, routes);  // makes all links known
-  const Links links = links_of(setup.traffic.cluster.topology, routes);
+double slowed_iteration_s(const Setup& setup, const Slowdown& slowdown) {
+  return Slowed(setup).iteration_s(slowdown.kind, *slowdown.amount);
+}
+
+std::vector<Slowdown> slowdowns_of(const Setup& setup, double iteration_s) {
+  Slowed slowed(setup);
   std::vector<Slowdown> causes;
-  const auto add_links = [&](Slowdown::Kind kind, const std::vector<int>& of) {
-    Slowdown cause{kind};
-    cause.amount = amount_for(iteration_s, 1.0, 1 / worst, [&](double part) {
-      Routes slower = routes;
-      slower.scale(of, part);
-      return iteration_seconds(setup, round, collective_times(setup, slower));
-    });
-    cause.rate_Bps = std::numeric_limits<double>::infinity();
-    for (const int link : of)
-      cause.rate_Bps = std::min(cause.rate_Bps, routes.link(link).bandwidth.mean_Bps());
-    causes.push_back(cause);
+  const auto add = [&](Slowdown::Kind kind, double none, double most) {
+    if (slowed.has(kind))
+      causes.push_back({kind, amount_for(iteration_s, none, most, [&](double amount) {
+                          return slowed.iteration_s(kind, amount);
+                        })});
   };
-  if (!links.between.empty() && setup.traffic.cluster.topology.nodes.size() > 1)
-    add_links(Slowdown::Kind::cards, links.between);
-  if (!links.inside.empty())
-    add_links(Slowdown::Kind::inside, links.inside);
-  const auto all_traffic = [&](auto change) {
-    change(setup.traffic);
-    if (setup.within)
-      change(*setup.within);
-    if (setup.shards) {
-      change(setup.shards->gather);
-      change(setup.shards->reduce_scatter);
-      if (setup.shards->across)
-        change(*setup.shards->across);
-    }
-  };
-  if (setup.traffic.cluster.topology.workers() > 1) {
-    const double own_s = setup.scenario.step_overhead_s;
-    causes.push_back(
-        {Slowdown::Kind::steps, amount_for(iteration_s, 1e-9, longest_s, [&](double more_s) {
-           all_traffic([&](Traffic& traffic) { traffic.step_overhead_s = own_s + more_s; });
-           return iteration_seconds(setup, round, collective_times(setup, routes));
-         })});
-    all_traffic([&](Traffic& traffic) { traffic.step_overhead_s = own_s; });
-  }
-  causes.push_back(
-      {Slowdown::Kind::computation, amount_for(iteration_s, 1.0, worst, [&](double times) {
-         for (std::size_t worker = 0; worker < setup.compute.of_worker.size(); ++worker) {
-           setup.compute.of_worker[worker].micro_step_s =
-               given.compute.of_worker[worker].micro_step_s * times;
-           setup.compute.of_worker[worker].step_s = given.compute.of_worker[worker].step_s * times;
-         }
-         return iteration_seconds(setup, round, exchanges);
-       })});
+  add(Slowdown::Kind::cards, 1, 1 / worst);
+  add(Slowdown::Kind::inside, 1, 1 / worst);
+  add(Slowdown::Kind::steps, 1e-9, longest_s);
+  add(Slowdown::Kind::computation, 1, worst);
+  for (Slowdown& cause : causes)
+    if (cause.kind == Slowdown::Kind::cards || cause.kind == Slowdown::Kind::inside)
+      cause.rate_Bps = slowed.narrowest_Bps(cause.kind);
   return causes;
 }
 

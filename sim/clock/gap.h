@@ -28,6 +28,9 @@ struct Slowdown {
   double rate_Bps = 0;  // of the narrowest of these links
 };
 
+// Seconds of the scenario's mean iteration with a slowdown of which it has the kind.
+double slowed_iteration_s(const Setup& setup, const Slowdown& slowdown);
+
 // Each kind that the scenario has. `iteration_s`: measured, longer than the scenario's.
 std::vector<Slowdown> slowdowns_of(const Setup& setup, double iteration_s);
 
