@@ -69,11 +69,13 @@ const std::vector<Command>& commands() {
        .example = "experiments/quickstart.cfg --workers 32 --schedule bsp --exchange ring",
        .flags =
            {{"measured", "X",
-             "what was measured: samples/s of all workers, or seconds of an iteration as 153ms; "
-             "prints what would explain the difference",
-             "Each cause by itself, by arithmetic, the likeliest first, and what to look at",
+             "what was measured: samples/s of all workers, seconds of an iteration as 153ms, or a "
+             "log of all_reduce_perf; prints what would explain the difference",
+             "Each cause by itself, by arithmetic, the likeliest first, and what to look at; "
+             "--html "
+             "also makes a page of it",
              "--measured 1309"}},
-       .also = {"json"},
+       .also = {"json", "html"},
        .run = explain_command},
       {.name = "help",
        .arguments = "[WORD]",
@@ -140,7 +142,7 @@ const std::vector<Command>& commands() {
                   "Results of another build or of other files are simulated again",
                   "--out results --resume"},
                  {"html", "FILE", "also write a page with charts, for any browser, offline",
-                  "The command validate takes it too", "--html page.html"},
+                  "The commands validate and explain --measured take it, too", "--html page.html"},
                  {"slurm", "TASKS", "submit the cells that --out lacks as a job array of Slurm",
                   "The same command again submits what is missing, and at last prints the table",
                   "--out results --slurm 8"},

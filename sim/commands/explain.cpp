@@ -360,8 +360,10 @@ std::string explain(const Scenario& scenario, bool json) {
 int explain_command(const std::vector<std::string>& arguments) {
   const CommandLine line = command_line("explain", arguments);
   const bool json = line.has("json");
-  if (const auto measured = line.flag("measured"))
-    return explain_measured(merged_with_file(line), measured_rate(*measured), json, jobs_of(line));
+  if (line.has("measured"))
+    return explain_measured(line);
+  if (line.has("html"))
+    throw std::invalid_argument("--html of explain needs --measured: allowed without is --json");
   const Sweep sweep = expand(merged_with_file(line));
   nlohmann::ordered_json cells = nlohmann::ordered_json::array();
   bool first = true;

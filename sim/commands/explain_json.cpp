@@ -84,9 +84,6 @@ Json break_even_json(const Averaging& averaging) {
 
 void add_averaging(const Setup& setup, const Averaging& averaging, Json& bounds) {
   const ExchangeTime& sum = averaging.exchange;
-  const auto or_null = [](const std::optional<double>& seconds) {
-    return seconds ? Json(*seconds) : Json(nullptr);
-  };
   const Json iteration_s = or_null(averaging.iteration_s);
   const Json without_s = or_null(averaging.without_overlap_s);
   bounds["exchange_s"] = sum.exchange_s();

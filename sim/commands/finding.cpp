@@ -22,7 +22,8 @@ Finding about_cards(const Slowdown& cause, const std::string& kind) {
       percent(part, 1), rate_Bps * 8e-9, cause.rate_Bps * 8e-9,
       kind.empty() ? "is, of any kind of network," : "of " + kind + " is", percent(usual.low),
       percent(usual.high));
-  finding.look_at = "`syncline collective --measured` with a log of nccl-tests between nodes";
+  finding.look_at =
+      "ib_write_bw or iperf3 between two nodes; NCCL_DEBUG=INFO prints the cards and GDRDMA";
   if (kind != "tcp" && finding.likelihood != Likelihood::usual && part >= sockets.low &&
       part <= sockets.high) {
     finding.likelihood = Likelihood::usual;

@@ -58,6 +58,10 @@ Json results_json(const std::vector<Result>& results, const std::vector<std::str
           {"missing", missing}};
 }
 
+Json or_null(const std::optional<double>& number) {
+  return number ? Json(*number) : Json(nullptr);
+}
+
 void print_json(const Json& document) {
   std::puts(document.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }

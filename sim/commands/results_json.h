@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ nlohmann::ordered_json results_json(const std::vector<Result>& results,
 
 // The document of `explain --json` for a scenario.
 nlohmann::ordered_json explained(const Setup& setup, Routes& routes);
+
+nlohmann::ordered_json or_null(const std::optional<double>& number);
 
 // Prints one document to stdout.
 void print_json(const nlohmann::ordered_json& document);

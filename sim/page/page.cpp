@@ -48,18 +48,22 @@ void require_page() {
   day_of_page();
 }
 
-std::string page_of(const Findings& findings) {
+std::string page_with(const std::string& data, const std::string& noscript,
+                      const std::string& script) {
   require_page();
+  return filled(page_begin + page_parts::html, {{"{{css}}", page_parts::css},
+                                                {"{{noscript}}", noscript},
+                                                {"{{data}}", data},
+                                                {"{{chart.js}}", page_parts::chart_js},
+                                                {"{{js}}", script + page_parts::js}});
+}
+
+std::string page_of(const Findings& findings) {
   const std::string noscript = noscript_of(drawings_of(findings));
   const std::size_t others = page_parts::chart_js.size() + page_parts::css.size() +
                              page_parts::js.size() + noscript.size();
-  return filled(
-      page_begin + page_parts::html,
-      {{"{{css}}", page_parts::css},
-       {"{{noscript}}", noscript},
-       {"{{data}}", page_data(findings, most_page_bytes - std::min(others, most_page_bytes))},
-       {"{{chart.js}}", page_parts::chart_js},
-       {"{{js}}", page_parts::js}});
+  return page_with(page_data(findings, most_page_bytes - std::min(others, most_page_bytes)),
+                   noscript);
 }
 
 }  // namespace syncline

@@ -34,6 +34,10 @@ std::string day_of_page();
 // The whole page. Strings of the findings are data in it, never markup.
 std::string page_of(const Findings& findings);
 
+// A page of data for its script, with markup for browsers that run none. `script`: more of it.
+std::string page_with(const std::string& data, const std::string& noscript,
+                      const std::string& script = "");
+
 // The data of a page, for its script: JSON in which nothing can end the script or begin markup. It
 // has the timelines of the best cells, as many as fit into `most_bytes`.
 std::string page_data(const Findings& findings, std::size_t most_bytes);

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sim/page/drawn_timeline.h"
 #include "sim/page/page.h"
@@ -30,6 +32,18 @@ PageJson to_json(const DrawnTimeline& timeline);
 PageJson table_of(const Findings& findings, const Comparison& compared, const Ranking& ranking);
 // How each worker's iterations are spent; null if there is only one row.
 PageJson workers_of(const Result& result);
+// The page of what was measured beside a scenario. `measured`: an array of the documents that
+// `explain --measured --json` prints of each; `text`: the same for browsers that run no script.
+struct MeasuredPage {
+  std::vector<std::string> lead;  // sentences
+  std::string subject;            // the scenario in short
+  std::vector<std::string> notes;
+  std::string made_by, command;
+  std::vector<std::pair<std::string, std::string>> options;
+  std::string text;
+};
+std::string page_of(const MeasuredPage& page, PageJson measured);
+
 // [word, meaning] of each word of the glossary.
 PageJson words_of_page();
 

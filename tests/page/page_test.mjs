@@ -1,10 +1,10 @@
 // Reports as their reader uses them:
-// node page_test.mjs FOLDER_OF_NODE_MODULES CHROMIUM QUICKSTART HOSTILE MAP VALIDATION LEARNING SEEDS ONE
+// node page_test.mjs FOLDER_OF_NODE_MODULES CHROMIUM QUICKSTART HOSTILE MAP VALIDATION LEARNING SEEDS ONE MEASURED
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-const [modules, chromium, page, hostile, map, validation, learning, seeds, one] = process.argv.slice(2);
+const [modules, chromium, page, hostile, map, validation, learning, seeds, one, measured] = process.argv.slice(2);
 const require = createRequire(modules + "/package.json");
 const puppeteer = require("puppeteer-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -362,6 +362,23 @@ await opened(seeds, { width: 1280, scheme: "light" }, async (tab) => {
   assert.ok(!heads.includes("seed"));
   assert.match((await texts(tab, "#cells .small"))[0], /with seed 1, which is not reported; each is the median of 2 seeds/);
 });
+
+for (const width of [1280, 390])
+  for (const scheme of ["light", "dark"])
+    await opened(measured, { width, scheme }, async (tab) => {
+      assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), width, "nothing reaches over the side");
+      const labels = await texts(tab, "#measured .drawing .label");
+      for (const words of ["measured 1,309 samples/s", "typical ", "scenario, nominal "]) assert.ok(labels.some((label) => label.startsWith(words)), words);
+      // Texts on the line stay on the drawing.
+      assert.ok(await tab.$$eval("#measured .drawing text", (all) => all.every((one) => one.getBBox().x > -1 && one.getBBox().x + one.getBBox().width < one.ownerSVGElement.clientWidth + 1)));
+      const names = await texts(tab, "#measured > .causes .name");
+      assert.match(names[0], /^one-bucketfits/);
+      assert.equal((await texts(tab, ".tried li")).length, 2);
+      // What a cause gives is as long as the way to the mark, where it is what was measured.
+      const [fill, mark] = await tab.evaluate(() => { const cause = [...document.querySelectorAll(".cause")].find((one) => one.textContent.startsWith("cards")); return [cause.querySelector(".fill").getBoundingClientRect().right, cause.querySelector(".mark").getBoundingClientRect().left]; });
+      assert.ok(Math.abs(fill - mark) < 1);
+      assert.deepEqual(await violations(tab), []);
+    });
 
 await browser.close();
 console.log("the page is as it should be");

@@ -43,5 +43,9 @@ grep -q 'alert(1)' hostile.html
 
 "$program" run "$source/experiments/quickstart.cfg" --workers 8 --exchange ring --schedule bsp --iterations 4 --html one.html >/dev/null
 
+# A rate beside its scenario, with causes that it cannot tell apart.
+"$program" explain --platform pcie:nodes=4:gpus=4:cards=1x25Gbps:roce:pcie=12GBps --model vgg16 --throughput 130.9 \
+  --batch 64 --framework horovod --measured 1308.7 --html measured.html >/dev/null
+
 node "$source/tests/page/page_test.mjs" "$modules" "$chromium" \
-  "$folder"/{quickstart,hostile,map,validation,learning,seeds,one}.html
+  "$folder"/{quickstart,hostile,map,validation,learning,seeds,one,measured}.html

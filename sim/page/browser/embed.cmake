@@ -15,5 +15,6 @@ set(scripts elements marks table words address tooltip charts sections timeline 
 list(TRANSFORM scripts PREPEND ${PAGE}/)
 list(TRANSFORM scripts APPEND .js)
 add(js ${scripts})
+add(measured_js ${PAGE}/measured.js)
 add(chart_js ${CHART_JS})
 file(WRITE ${OUT} "${text}}  // namespace syncline::page_parts\n")

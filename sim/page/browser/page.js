@@ -30,7 +30,7 @@ function casesSection(cases) {
 function header(data, facts) {
   const sentences = data.lead;
   document.title = sentences[0];
-  return element("header", {}, element("p", { class: "brand" }, "Syncline · " + shown(data.simulations, "") + (data.simulations === 1 ? " simulation" : " simulations")),
+  return element("header", {}, element("p", { class: "brand" }, "Syncline" + (data.measured ? "" : " · " + shown(data.simulations, "") + (data.simulations === 1 ? " simulation" : " simulations"))),
     element("h1", {}, sentences[0]),
     ...(sentences.length > 1 ? [element("p", { class: "lead" }, sentences.slice(1).join(" "))] : []),
     data.subject ? element("p", { class: "subject" }, data.subject) : null,
@@ -124,6 +124,11 @@ function build(data) {
   document.body.append(tip);
   if (data.agreement) {
     const { section, draw } = agreementSection(data.agreement);
+    add(section);
+    draw();
+  }
+  for (const one of data.measured ?? []) {
+    const { section, draw } = measuredSection(one);
     add(section);
     draw();
   }
