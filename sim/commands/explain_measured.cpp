@@ -183,14 +183,14 @@ NcclRow median_row(std::vector<NcclRow> rows, Value value) {
 
 // Two rows of the log: among the smallest and among the largest sizes, the median of three if
 // there are as many.
-std::vector<Measurement> telling_rows(std::vector<NcclRow> rows) {
+std::vector<MeasuredDuration> telling_rows(std::vector<NcclRow> rows) {
   std::ranges::stable_sort(rows, {}, &NcclRow::bytes);
   const auto some = static_cast<std::ptrdiff_t>(std::min<std::size_t>(3, (rows.size() + 1) / 2));
   const NcclRow small = median_row({rows.begin(), rows.begin() + some}, &NcclRow::time_s);
   const NcclRow large = median_row({rows.end() - some, rows.end()}, [](const NcclRow& row) {
     return static_cast<double>(row.bytes) / row.time_s;
   });
-  std::vector<Measurement> all;
+  std::vector<MeasuredDuration> all;
   for (const NcclRow& row : {large, small})
     if (all.empty() || all.front().bytes != row.bytes)
       all.push_back({.rate = {.seconds = row.time_s, .samples_per_s = {}}, .bytes = row.bytes});

@@ -59,7 +59,7 @@ const std::vector<Variation>& variations() {
        "NCCL_DEBUG=INFO prints the algorithm; NCCL_ALGO chooses it"},
       {"tree", "exchange", "tree", "gradients are averaged by a tree",
        "NCCL_DEBUG=INFO prints the algorithm; NCCL_ALGO chooses it"},
-      {"fp32", "precision", "fp32", "gradients are sent in fp32",
+      {"fp32", "wire-precision", "fp32", "gradients are sent in fp32",
        "the type of the gradients when they are exchanged"},
   };
   return all;
@@ -86,7 +86,8 @@ void add_prediction(const Setup& setup, Explained& what) {
   what.prediction_high = figures.prediction_high_samples_per_s;
 }
 
-Setup prepared_for(Scenario scenario, const PlatformFile& platform, const Measurement& measured) {
+Setup prepared_for(Scenario scenario, const PlatformFile& platform,
+                   const MeasuredDuration& measured) {
   require_room_for_platform(platform, scenario.platform, limits_of({}));
   if (measured.bytes == 0)
     return prepare(with_computation_alone(scenario, platform), platform);
@@ -97,7 +98,7 @@ Setup prepared_for(Scenario scenario, const PlatformFile& platform, const Measur
   return prepare_all_reduce(scenario, platform, measured.bytes);
 }
 
-Found found_for(const Scenario& scenario, const Measurement& measured, bool with_causes) {
+Found found_for(const Scenario& scenario, const MeasuredDuration& measured, bool with_causes) {
   const PlatformFile platform = read_platform(scenario);
   const Setup setup = prepared_for(scenario, platform, measured);
   Routes routes = setup.traffic.cluster.routes();
@@ -258,7 +259,7 @@ std::vector<Finding> findings_of(const Found& nominal, const VariedSeconds& vari
 }
 
 // How long a measurement takes with each of these causes.
-VariedSeconds slowed_seconds(const Scenario& scenario, const Measurement& measured,
+VariedSeconds slowed_seconds(const Scenario& scenario, const MeasuredDuration& measured,
                              const std::vector<Slowdown>& causes) {
   const Json found = Json::parse(run_child([&] {
     const Setup setup = prepared_for(scenario, read_platform(scenario), measured);
@@ -276,11 +277,11 @@ VariedSeconds slowed_seconds(const Scenario& scenario, const Measurement& measur
 // The seconds of every measurement, in the scenario with another value of an option: by value,
 // then by measurement.
 std::vector<VariedSeconds> varied_seconds(const std::vector<Section>& sections,
-                                          const std::vector<Measurement>& all, int at_once) {
+                                          const std::vector<MeasuredDuration>& all, int at_once) {
   const bool needs_model = all.front().bytes == 0;
   std::vector<Job> jobs;
   const auto add = [&](const std::string& option, const std::string& value) {
-    for (const Measurement& measured : all)
+    for (const MeasuredDuration& measured : all)
       jobs.emplace_back([=, &sections] {
         std::vector<Section> varied = sections;
         varied.front().options[option] = {value, "--" + option};
@@ -319,7 +320,7 @@ std::string Explained::shown(double seconds) const {
 }
 
 std::vector<Explained> explanations_of(const std::vector<Section>& sections,
-                                       const std::vector<Measurement>& all, int at_once) {
+                                       const std::vector<MeasuredDuration>& all, int at_once) {
   const Sweep sweep = expand(sections, all.front().bytes == 0);
   if (sweep.cells.size() != 1)
     throw std::invalid_argument(
@@ -327,7 +328,7 @@ std::vector<Explained> explanations_of(const std::vector<Section>& sections,
                     sweep.cells.size()));
   std::vector<Found> found(all.size());
   std::vector<Job> jobs;
-  for (const Measurement& measured : all)
+  for (const MeasuredDuration& measured : all)
     jobs.emplace_back([&] { return as_text(found_for(sweep.cells.front(), measured, true)); });
   run_children(jobs, at_once, [&](std::size_t job, const Outcome& outcome) {
     if (!outcome.ok)

@@ -21,13 +21,13 @@ struct MeasuredRate {
   double iteration_s(double samples) const;
 };
 
-struct Measurement {
+struct MeasuredDuration {
   MeasuredRate rate = {};
   std::uint64_t bytes = 0;  // of an all-reduce alone; 0: iterations of the scenario
 };
 
 struct Explained {
-  std::uint64_t bytes = 0;  // as Measurement has it
+  std::uint64_t bytes = 0;  // as MeasuredDuration has it
   double measured_s = 0, scenario_s = 0;
   // Of the same scenario with this `reality`; none: it has no such one.
   std::optional<double> nominal_s, typical_s;
@@ -50,6 +50,6 @@ struct Explained {
 // Of each measurement. What would make one as long is no cause of it where the others were too
 // short for that. Throws std::runtime_error or std::invalid_argument, one line.
 std::vector<Explained> explanations_of(const std::vector<Section>& sections,
-                                       const std::vector<Measurement>& all, int at_once);
+                                       const std::vector<MeasuredDuration>& all, int at_once);
 
 }  // namespace syncline
