@@ -2,8 +2,9 @@
 // problem states only how a batch's outputs follow from its parameters, and how the parameters'
 // gradient follows from the gradient of the outputs.
 //
-// Products are Eigen's, with blocks of one size on every machine. Eigen's sums over an array depend
-// on where in memory the array begins, so they are not used on arrays that may begin anywhere.
+// Products have the bits of Eigen's, with blocks of one size on every machine. Eigen's sums over an
+// array depend on where in memory the array begins, so they are not used on arrays that may begin
+// anywhere.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,18 +12,23 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
+#include "kernels/product.h"
 #include "sim/problem.h"
 
 namespace syncline {
 
+using Eigen::Index;
+
 using Matrix = Eigen::MatrixXf;  // of a batch: a column per sample
+using Batch = Eigen::Ref<const Matrix>;
 
 // A weight tensor as it is stored in the vector of parameters: one row per output.
-using WeightMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Weights = Eigen::Map<const WeightMatrix>;
-using WeightGradient = Eigen::Map<WeightMatrix>;
+using Weights =
+    Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+using WeightGradient = Eigen::Map<Matrix>;  // the same, transposed
 
 // The outputs of a batch. `backward` takes the derivative of the loss with respect to the outputs,
 // and adds the parameters' gradient to `gradient`.
@@ -34,7 +40,7 @@ struct Outputs {
 struct Classifier {
   std::vector<Tensor> tensors;
   Values initial;
-  std::function<Outputs(std::span<const float> parameters, const Matrix& batch)> forward;
+  std::function<Outputs(std::span<const float> parameters, const Batch& batch)> forward;
 };
 
 // Sums over the samples of a batch.
@@ -48,15 +54,42 @@ using Loss = std::function<BatchScore(Matrix& outputs, std::span<const int> labe
 // Minus the logarithm of the softmax probability of the label.
 BatchScore cross_entropy(Matrix& outputs, std::span<const int> labels);
 // The class with the greatest output; of equal ones the first.
-int greatest(const Matrix& outputs, Eigen::Index sample);
+int greatest(const Matrix& outputs, Index sample);
+
+template <class Of>
+auto grid_of(Of&& matrix) {
+  const auto size = [](Index count) { return static_cast<std::size_t>(count); };
+  return Grid<std::remove_pointer_t<decltype(matrix.data())>>{.data = matrix.data(),
+                                                              .rows = size(matrix.rows()),
+                                                              .columns = size(matrix.cols()),
+                                                              .down = size(matrix.rowStride()),
+                                                              .across = size(matrix.colStride())};
+}
+
+// The columns of the first factor after which Eigen begins another sum.
+std::size_t block_of_product(Index rows, Index depth, Index columns);
+
+// sum += a * b, with the bits of Eigen's sum.noalias() += a * b, but faster: Eigen only knows the
+// instructions of the oldest machine. Eigen adds up in one order in rows that come by eights. The
+// last rows, and products that are vectors, are its own.
+template <class A, class B>
+void add_product(const A& a, const B& b, Eigen::Ref<Matrix> sum) {
+  const Index rows = sum.rows(), by_eights = sum.cols() == 1 ? 0 : rows / 8 * 8;
+  const Index whole = rows - by_eights == 1 && rows > 1 ? by_eights - 8 : by_eights;
+  if (whole > 0)
+    add_product(grid_of(a.topRows(whole)), grid_of(b),
+                block_of_product(whole, a.cols(), sum.cols()), grid_of(sum.topRows(whole)));
+  if (whole < rows)
+    sum.bottomRows(rows - whole).noalias() += a.bottomRows(rows - whole) * b;
+}
 
 // outputs = weights * inputs + biases, in two tensors: `name`.weight and `name`.bias.
 void add_linear(std::vector<Tensor>& tensors, const std::string& name, std::size_t inputs,
                 std::size_t outputs);
-Matrix linear(std::span<const float> parameters, const Matrix& inputs, Eigen::Index outputs);
-void linear_backward(const Matrix& inputs, const Matrix& slopes, std::span<float> gradient);
+Matrix linear(std::span<const float> parameters, const Batch& inputs, Index outputs);
+void linear_backward(const Batch& inputs, const Matrix& slopes, std::span<float> gradient);
 // The derivative of the loss with respect to the inputs.
-Matrix linear_slopes(std::span<const float> parameters, const Matrix& slopes, Eigen::Index inputs);
+Matrix linear_slopes(std::span<const float> parameters, const Matrix& slopes, Index inputs);
 // A classifier that is one linear map, initially zero.
 Classifier linear_classifier(std::size_t inputs, std::size_t outputs);
 

@@ -10,8 +10,6 @@
 namespace syncline {
 namespace {
 
-using Eigen::Index;
-
 // A convolution of images of this size, padded with zeros, with its ReLU and pooling.
 struct Stage {
   Index channels = 0, filters = 0;
@@ -91,8 +89,8 @@ Staged apply(const Stage& stage, std::span<const float> parameters, const float*
   Staged done{.patches = patches_of(stage, images, planes, samples), .values = {}, .chosen = {}};
   const Weights filters(parameters.data(), stage.filters, stage.patch());
   const float* biases = parameters.data() + filters.size();
-  Matrix seen(done.patches.rows(), stage.filters);
-  seen.noalias() = done.patches * filters.transpose();
+  Matrix seen = Matrix::Zero(done.patches.rows(), stage.filters);
+  add_product(done.patches, filters.transpose(), seen);
   done.values.resize(samples * stage.pooled(), stage.filters);
   done.chosen.reserve(static_cast<std::size_t>(done.values.size()));
   for (Index f = 0; f < stage.filters; ++f) {
@@ -118,7 +116,7 @@ Staged apply(const Stage& stage, std::span<const float> parameters, const float*
 Matrix back(const Stage& stage, const Staged& done, const Matrix& slopes,
             std::span<float> gradient) {
   Matrix seen = Matrix::Zero(done.patches.rows(), stage.filters);
-  WeightGradient filters(gradient.data(), stage.filters, stage.patch());
+  WeightGradient filters(gradient.data(), stage.patch(), stage.filters);
   float* biases = gradient.data() + filters.size();
   for (Index f = 0; f < stage.filters; ++f) {
     double sum = 0;
@@ -130,7 +128,7 @@ Matrix back(const Stage& stage, const Staged& done, const Matrix& slopes,
       }
     biases[f] += static_cast<float>(sum);
   }
-  filters.noalias() += seen.transpose() * done.patches;
+  add_product(done.patches.transpose(), seen, filters);
   return seen;
 }
 
@@ -156,7 +154,7 @@ struct Cnn {
   std::size_t linear_begin = 0;
   Index classes = 0;
 
-  Outputs forward(std::span<const float> parameters, const Matrix& batch) const {
+  Outputs forward(std::span<const float> parameters, const Batch& batch) const {
     const Index samples = batch.cols();
     const Planes between{first.pooled(), samples * first.pooled()};
     Staged low = apply(first, parameters.subspan(first.begin), batch.data(),
@@ -174,8 +172,8 @@ struct Cnn {
       const Matrix seen = back(second, high, by_channel(of_inputs, second.pooled(), second.filters),
                                gradient.subspan(second.begin));
       const Weights filters(parameters.data() + second.begin, second.filters, second.patch());
-      Matrix patches(seen.rows(), second.patch());
-      patches.noalias() = seen * filters;
+      Matrix patches = Matrix::Zero(seen.rows(), second.patch());
+      add_product(seen, filters, patches);
       back(first, low, images_of(second, patches, between, samples), gradient.subspan(first.begin));
     };
     return {std::move(values), std::move(backward)};
@@ -208,7 +206,7 @@ Objective cnn(const Settings& settings, const Data& data, std::uint64_t seed) {
                                   {static_cast<std::size_t>(first.patch()), 0,
                                    static_cast<std::size_t>(second.patch()), 0, inputs, 0},
                                   seed);
-  classifier.forward = [layers](std::span<const float> parameters, const Matrix& batch) {
+  classifier.forward = [layers](std::span<const float> parameters, const Batch& batch) {
     return layers.forward(parameters, batch);
   };
   return objective_of(std::move(classifier), data, cross_entropy, 0, 64);

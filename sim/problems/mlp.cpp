@@ -8,8 +8,6 @@
 namespace syncline {
 namespace {
 
-using Eigen::Index;
-
 // A layer of the classifier: its inputs and outputs, and the index of its first parameter.
 struct Dense {
   Index inputs = 0, outputs = 0;
@@ -29,21 +27,21 @@ void mask(Matrix& slopes, const Matrix& values) {
 }
 
 Outputs forward(const std::vector<Dense>& layers, std::span<const float> parameters,
-                const Matrix& batch) {
+                const Batch& batch) {
   std::vector<Matrix> hidden;  // outputs of each hidden layer
   for (std::size_t l = 0; l + 1 < layers.size(); ++l) {
-    hidden.push_back(linear(parameters.subspan(layers[l].begin), l == 0 ? batch : hidden[l - 1],
-                            layers[l].outputs));
+    hidden.push_back(linear(parameters.subspan(layers[l].begin),
+                            l == 0 ? batch : Batch(hidden[l - 1]), layers[l].outputs));
     rectify(hidden[l]);
   }
   Matrix values =
       linear(parameters.subspan(layers.back().begin), hidden.back(), layers.back().outputs);
-  auto backward = [&layers, parameters, &batch, hidden = std::move(hidden)](
+  auto backward = [&layers, parameters, batch, hidden = std::move(hidden)](
                       const Matrix& output_slopes, std::span<float> gradient) {
     Matrix slopes = output_slopes;
     for (std::size_t l = layers.size(); l-- > 0;) {
       const std::size_t begin = layers[l].begin;
-      linear_backward(l == 0 ? batch : hidden[l - 1], slopes, gradient.subspan(begin));
+      linear_backward(l == 0 ? batch : Batch(hidden[l - 1]), slopes, gradient.subspan(begin));
       if (l == 0)
         return;
       slopes = linear_slopes(parameters.subspan(begin), slopes, layers[l].inputs);
@@ -71,7 +69,7 @@ Objective mlp(const Settings& settings, const Data& data, std::uint64_t seed) {
     inputs = outputs;
   }
   classifier.initial = he_initial(classifier.tensors, fan_in, seed);
-  classifier.forward = [layers](std::span<const float> parameters, const Matrix& batch) {
+  classifier.forward = [layers](std::span<const float> parameters, const Batch& batch) {
     return forward(layers, parameters, batch);
   };
   return objective_of(std::move(classifier), data, cross_entropy, 0);

@@ -48,7 +48,7 @@ bool is(const std::string& include, const std::string& pattern) {
 }
 
 const std::string offered =  // what kernels/ offers to all other code
-    "kernels/((compressor|gradient|registry|cost_table|philox|elementary|traffic)|io/[a-z_]+).h";
+    "kernels/((compressor|gradient|registry|cost_table|philox|elementary|traffic|product)|io/[a-z_]+).h";
 const std::string contracts = "sim/(?!simulate)[a-z]+.h|" + offered;
 const std::string cuda = "(cuda|cublas|nv).*|(cub|thrust)/.*";
 const std::string expat = "expat.h";  // has no folder either
