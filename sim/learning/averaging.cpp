@@ -14,7 +14,7 @@ double Learner::rate_in(int iteration) const {
 
 void Learner::step_alone(int worker, int iteration) {
   if (has_neighbours()) {
-    const std::vector<float>& gradient = *gradients_[index(worker)];
+    const std::vector<float>& gradient = gradients_[index(worker)].read();
     // Where workers wait for each other, the rate does not depend on who is first.
     const bool in_step = setup_.scenario.schedule->waits(setup_.scenario.schedule_settings) !=
                          Schedule::Waiting::for_nobody;

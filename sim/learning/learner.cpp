@@ -91,19 +91,19 @@ Learner::Learner(const Setup& setup)
     differences_.resize(index(workers_));
     gradients_.resize(index(workers_));
   } else if (setup.traffic.partners != Schedule::Partners::each_other) {
-    held_.assign(index(workers_), initial);
+    held_.assign(index(workers_), CopiedOnWrite(initial));
     gradients_.resize(index(workers_));
   }
   const bool changes = setup.traffic.compressed_pulls;
   if (setup.traffic.partners == Schedule::Partners::servers) {
-    arrived_.assign(index(workers_), initial);
+    arrived_.assign(index(workers_), {.parameters = CopiedOnWrite(initial)});
     own_.resize(index(workers_));
     if (changes)
       known_.assign(index(workers_), initial);
   }
   if (setup.traffic.partners == Schedule::Partners::aggregators)
     nodes_.assign(topology_.nodes.size(), {.sum = std::vector<float>(initial.size()),
-                                           .parameters = initial,
+                                           .arrived = {.parameters = CopiedOnWrite(initial)},
                                            .known = changes ? initial : std::vector<float>()});
   if (setup.traffic.compression.has_momentum() && encodes(setup))
     for (int bucket = 0; bucket < ranges_.buckets(); ++bucket)
@@ -140,6 +140,12 @@ void Learner::apply(const Range& range, std::span<const float> sum, double gradi
     optimizer_.apply_weighed(range, sum, gradients, weight);
   else
     optimizer_.apply(range, sum, gradients, weight);
+}
+
+void Learner::round(std::span<float> values) const {
+  if (setup_.scenario.precision != Precision::fp32)
+    for (float& value : values)
+      value = at_precision(value);
 }
 
 double Learner::send(const Sender& sender, const Range& range, int iteration,

@@ -22,11 +22,10 @@
 #include "sim/learning/optimizer.h"
 #include "sim/learning/ranges.h"
 #include "sim/learning/sampler.h"
+#include "sim/learning/shared_values.h"
 #include "sim/setup/setup.h"
 
 namespace syncline {
-
-using SharedValues = std::shared_ptr<const std::vector<float>>;
 
 // One server's share of one piece of a bucket.
 struct PieceOf {
@@ -104,7 +103,7 @@ class Learner {
   // The current parameters, or their change since the last answer to this worker; and the scale of
   // the message.
   struct Answer {
-    SharedValues values;
+    CopiedOnWrite values;
     bool is_change = false;
     double scale = 1;
   };
@@ -152,12 +151,21 @@ class Learner {
  private:
   // A gradient, or a sum of gradients.
   struct InFlight {
-    SharedValues values;  // of the bucket's range
-    int unapplied = 0;    // pieces of all shards
+    SharedValues values;
+    std::size_t begin = 0;  // index of the first of them in the whole vector
+    int unapplied = 0;      // pieces of all shards
+  };
+  // A client's parameters as answers have brought them.
+  struct Arrived {
+    CopiedOnWrite parameters;
+    std::map<std::size_t, CopiedOnWrite> newer;  // parts, by the index of their first parameter
+
+    void arrive(std::size_t begin, const Answer& answer, bool newest);
+    const CopiedOnWrite& together();  // puts the parts in their places
   };
   struct Node {
     std::vector<float> sum;
-    std::vector<float> parameters;
+    Arrived arrived;
     std::vector<float> known;  // of the servers: see known_
   };
   struct OwnUpdate {
@@ -165,6 +173,7 @@ class Learner {
     int bucket;
     float weight;
     SharedValues values;
+    std::size_t begin;  // index of the first of them in the whole vector
   };
 
   Range range_of(const PieceOf& piece) const;
@@ -182,11 +191,16 @@ class Learner {
   // The rate. Its schedule counts `updates` of apply_mean(), or applied samples if 0.
   double rate(std::int64_t updates) const;
   double weight() const { return rate(updates_) / workers_; }
-  // The value as a message, or a copy inside a node, has it.
+  // The values as a message, or a copy inside a node, has them.
   float at_precision(float value) const { return as_sent(value, setup_.scenario.precision); }
+  void round(std::span<float> values) const;
   void evaluate(double now_s, double bytes);
   bool has_neighbours() const { return setup_.traffic.partners == Schedule::Partners::neighbours; }
   std::vector<float> mean_of_workers() const;
+  // Messages of the bucket's values contain exactly these values.
+  bool is_sent_as_it_is(int bucket) const {
+    return setup_.scenario.precision == Precision::fp32 && ranges_.compressed(bucket).empty();
+  }
   // Sends these values, which are a range of the sender's bucket. All receivers see `seen`. Returns
   // the scale of the message.
   double send(const Sender& sender, const Range& range, int iteration,
@@ -196,10 +210,9 @@ class Learner {
   // `known`.
   Answer answer_to(const Sender& sender, const Range& range, int iteration,
                    std::vector<float>& known);
-  void arrive(const Range& range, const Answer& answer, bool newest,
-              std::vector<float>& parameters) const;
   void apply(const Range& range, std::span<const float> sum, double gradients, double weight);
   void note_applied(const PieceOf& piece, int worker, int iteration, int together);
+  void note_applied(const PieceOf& piece, const Pushed& gradient, std::size_t together);
   // Adds up these gradients, each times `weight` of it; the order does not depend on which came
   // first. They are then no longer on their way.
   std::vector<float> add_up(const PieceOf& piece, std::vector<Pushed>& gradients,
@@ -256,11 +269,11 @@ class Learner {
   std::vector<std::vector<std::pair<int, SharedValues>>> differences_;  // by worker, with buckets
   std::vector<float> outer_velocity_;
 
-  std::vector<std::vector<float>> held_;                        // by worker
-  std::vector<std::vector<float>> arrived_;                     // by worker
-  std::vector<std::shared_ptr<std::vector<float>>> gradients_;  // by worker, of its last forward
-  std::map<std::tuple<int, int, int>, InFlight> in_flight_;     // by worker, iteration, bucket
-  std::vector<std::deque<OwnUpdate>> own_;                      // by worker
+  std::vector<CopiedOnWrite> held_;                          // by worker
+  std::vector<Arrived> arrived_;                             // by worker
+  std::vector<CopiedOnWrite> gradients_;                     // by worker, of its last forward
+  std::map<std::tuple<int, int, int>, InFlight> in_flight_;  // by worker, iteration, bucket
+  std::vector<std::deque<OwnUpdate>> own_;                   // by worker
   // By worker: the servers' parameters to which the next change refers, with pull = compressed.
   std::vector<std::vector<float>> known_;
   std::vector<Node> nodes_;

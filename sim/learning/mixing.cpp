@@ -5,8 +5,7 @@ namespace syncline {
 
 SharedValues Learner::copy_of(int worker) const {
   auto copy = std::make_shared<std::vector<float>>(alone_[index(worker)].parameters());
-  for (float& value : *copy)
-    value = at_precision(value);
+  round(*copy);
   return copy;
 }
 

@@ -29,55 +29,59 @@ Range Learner::range_of(const PieceOf& piece) const {
 }
 
 void Learner::forward(int worker, int iteration) {
-  if (has_neighbours()) {
-    auto gradient = std::make_shared<std::vector<float>>(objective_.parameters());
-    compute(worker, iteration, alone_[index(worker)].parameters(), 1, *gradient);
-    gradients_[index(worker)] = std::move(gradient);
-    return;
-  }
-  if (held_.empty()) {  // workers that average evaluate all gradients at once
+  if (!has_neighbours() && held_.empty()) {  // workers that average evaluate all gradients at once
     if (alone_.empty() && !averages_.contains(iteration))
       averages_[iteration].parameters = optimizer_.parameters();
     return;
   }
-  auto gradient = std::make_shared<std::vector<float>>(objective_.parameters());
-  compute(worker, iteration, held_[index(worker)], learning_.rate_in_residual ? weight() : 1,
-          *gradient);
-  gradients_[index(worker)] = std::move(gradient);
+  const std::vector<float>& parameters =
+      has_neighbours() ? alone_[index(worker)].parameters() : held_[index(worker)].read();
+  const bool weighed = !has_neighbours() && learning_.rate_in_residual;
+  compute(worker, iteration, parameters, weighed ? weight() : 1,
+          gradients_[index(worker)].overwrite(objective_.parameters()));
 }
 
 double Learner::push(int worker, int bucket, int iteration) {
   const Range of_bucket = ranges_.of(bucket);
-  auto seen = std::make_shared<std::vector<float>>(of_bucket.size());
-  const std::span<const float> gradient(*gradients_[index(worker)]);
-  const double scale = send({.rank = worker, .stage = 0, .bucket = bucket}, of_bucket, iteration,
-                            gradient.subspan(of_bucket.begin, of_bucket.size()), *seen);
-  in_flight_[{worker, iteration, bucket}] = {.values = seen,
-                                             .unapplied = servers_ * cuts_[index(bucket)].pieces};
+  const CopiedOnWrite& gradient = gradients_[index(worker)];
+  SharedValues seen = gradient.share();
+  std::size_t begin = 0;
+  double scale = 1;
+  if (!is_sent_as_it_is(bucket)) {
+    auto sent = std::make_shared<std::vector<float>>(of_bucket.size());
+    scale = send({.rank = worker, .stage = 0, .bucket = bucket}, of_bucket, iteration,
+                 std::span(gradient.read()).subspan(of_bucket.begin, of_bucket.size()), *sent);
+    seen = std::move(sent);
+    begin = of_bucket.begin;
+  }
+  in_flight_[{worker, iteration, bucket}] = {
+      .values = seen, .begin = begin, .unapplied = servers_ * cuts_[index(bucket)].pieces};
   own_[index(worker)].push_back(
       {.iteration = iteration,
        .bucket = bucket,
        .weight = static_cast<float>(learning_.rate_in_residual ? 1 : weight()),
-       .values = std::move(seen)});
+       .values = std::move(seen),
+       .begin = begin});
   return scale;
 }
 
 void Learner::push_difference(int worker, int bucket, int iteration, double rate) {
   const Range range = ranges_.of(bucket);
   const std::vector<float>& own = alone_[index(replica_of_[index(worker)])].parameters();
-  const std::vector<float>& theirs = arrived_[index(worker)];
+  const std::vector<float>& theirs = arrived_[index(worker)].together().read();
   auto difference = std::make_shared<std::vector<float>>(range.size());
   for (std::size_t i = range.begin; i < range.end; ++i)
     (*difference)[i - range.begin] = at_precision(static_cast<float>(rate) * (own[i] - theirs[i]));
   in_flight_[{worker, iteration, bucket}] = {.values = difference,
+                                             .begin = range.begin,
                                              .unapplied = servers_ * cuts_[index(bucket)].pieces};
   differences_[index(worker)].emplace_back(bucket, std::move(difference));
 }
 
 std::span<const float> Learner::pushed(const PieceOf& piece, int worker, int iteration) const {
   const Range range = range_of(piece);
-  return std::span<const float>(*in_flight_.at({worker, iteration, piece.bucket}).values)
-      .subspan(range.begin - ranges_.of(piece.bucket).begin, range.size());
+  const InFlight& sent = in_flight_.at({worker, iteration, piece.bucket});
+  return std::span(*sent.values).subspan(range.begin - sent.begin, range.size());
 }
 
 void Learner::taken(const PieceOf& piece, int worker, int iteration) {
@@ -96,6 +100,11 @@ void Learner::note_applied(const PieceOf& piece, int worker, int iteration, int 
                                 .together = together});
 }
 
+void Learner::note_applied(const PieceOf& piece, const Pushed& gradient, std::size_t together) {
+  note_applied(piece, gradient.worker, gradient.iteration, static_cast<int>(together));
+  note_staleness(range_of(piece), 1, static_cast<double>(gradient.staleness));
+}
+
 std::vector<float> Learner::add_up(const PieceOf& piece, std::vector<Pushed>& gradients,
                                    const std::function<float(const Pushed&)>& weight) {
   const Range range = range_of(piece);
@@ -103,8 +112,7 @@ std::vector<float> Learner::add_up(const PieceOf& piece, std::vector<Pushed>& gr
   std::ranges::sort(gradients, {},
                     [](const Pushed& one) { return std::pair(one.worker, one.iteration); });
   for (const Pushed& one : gradients) {
-    note_applied(piece, one.worker, one.iteration, static_cast<int>(gradients.size()));
-    note_staleness(range, 1, static_cast<double>(one.staleness));
+    note_applied(piece, one, gradients.size());
     const float times = weight(one);
     const std::span<const float> gradient = pushed(piece, one.worker, one.iteration);
     for (std::size_t i = 0; i < sum.size(); ++i)
@@ -120,6 +128,13 @@ void Learner::apply(const PieceOf& piece, std::vector<Pushed> gradients) {
     return static_cast<double>(std::max<std::int64_t>(one.staleness, 1));
   };
   const bool inverse = learning_.inverse_staleness;
+  if (gradients.size() == 1 && !inverse) {  // nothing is to be added up
+    const Pushed& one = gradients.front();
+    note_applied(piece, one, 1);
+    apply(range_of(piece), pushed(piece, one.worker, one.iteration), 1, weight());
+    taken(piece, one.worker, one.iteration);
+    return;
+  }
   double mean = 1;  // harmonic mean of the gradients' staleness
   if (inverse) {
     double shares = 0;
@@ -171,39 +186,57 @@ Learner::Answer Learner::answer_to(const Sender& sender, const Range& range, int
                                    std::vector<float>& known) {
   const float* now = optimizer_.parameters().data();
   if (known.empty()) {
-    auto sent = std::make_shared<std::vector<float>>(range.size());
-    std::transform(now + range.begin, now + range.end, sent->begin(),
-                   [this](float value) { return at_precision(value); });
-    return {.values = std::move(sent)};
+    std::vector<float> sent(now + range.begin, now + range.end);
+    round(sent);
+    return {.values = CopiedOnWrite(std::move(sent))};
   }
   std::vector<float> change(range.size());
   for (std::size_t i = range.begin; i < range.end; ++i)
     change[i - range.begin] = now[i] - known[i];
-  auto seen = std::make_shared<std::vector<float>>(range.size());
-  const double scale = send(sender, range, iteration, change, *seen);
+  std::vector<float> seen(range.size());
+  const double scale = send(sender, range, iteration, change, seen);
   // The next change contains whatever a message leaves out, unless the compressor keeps it.
   for (std::size_t i = range.begin; i < range.end; ++i)
-    known[i] += (*seen)[i - range.begin];
+    known[i] += seen[i - range.begin];
   if (coder_.keeps_residuals(iteration))
     for (const Range& one : ranges_.compressed(sender.bucket)) {
       const Range both = overlap(one, range);
       std::copy(now + both.begin, now + both.end,
                 known.begin() + static_cast<std::ptrdiff_t>(both.begin));
     }
-  return {.values = std::move(seen), .is_change = true, .scale = scale};
+  return {.values = CopiedOnWrite(std::move(seen)), .is_change = true, .scale = scale};
 }
 
-void Learner::arrive(const Range& range, const Answer& answer, bool newest,
-                     std::vector<float>& parameters) const {
-  const auto begin = parameters.begin() + static_cast<std::ptrdiff_t>(range.begin);
-  if (answer.is_change)
-    std::ranges::transform(*answer.values, std::span(begin, range.size()), begin, std::plus<>());
-  else if (newest)
-    std::ranges::copy(*answer.values, begin);
+void Learner::Arrived::arrive(std::size_t begin, const Answer& answer, bool newest) {
+  const std::vector<float>& values = answer.values.read();
+  if (answer.is_change) {
+    float* from = parameters.write().data() + begin;
+    std::ranges::transform(values, std::span(from, values.size()), from, std::plus<>());
+  } else if (newest && !values.empty()) {
+    newer[begin] = answer.values;
+  }
+}
+
+const CopiedOnWrite& Learner::Arrived::together() {
+  if (newer.empty())
+    return parameters;
+  std::size_t count = 0;
+  for (const auto& [begin, part] : newer)
+    count += part.read().size();
+  const std::size_t all = parameters.read().size();
+  if (newer.begin()->second.read().size() == all) {
+    parameters = newer.begin()->second;
+  } else {
+    std::vector<float>& to = count == all ? parameters.overwrite(all) : parameters.write();
+    for (const auto& [begin, part] : newer)
+      std::ranges::copy(part.read(), to.begin() + static_cast<std::ptrdiff_t>(begin));
+  }
+  newer.clear();
+  return parameters;
 }
 
 void Learner::arrive(const PieceOf& piece, int worker, const Answer& answer, bool newest) {
-  arrive(range_of(piece), answer, newest, arrived_[index(worker)]);
+  arrived_[index(worker)].arrive(range_of(piece).begin, answer, newest);
 }
 
 void Learner::read(int worker, int iteration,
@@ -221,11 +254,11 @@ void Learner::read(int worker, int iteration,
                                     .own = arrived(piece).own});
   if (held_.empty())  // the worker has parameters of its own
     return;
-  std::vector<float>& held = held_[index(worker)];
-  held = arrived_[index(worker)];
+  CopiedOnWrite& held = held_[index(worker)];
+  held = {};  // before the parts come together, which would else be in a copy
+  held = arrived_[index(worker)].together();
   std::deque<OwnUpdate>& own = own_[index(worker)];
   std::erase_if(own, [&](const OwnUpdate& update) {
-    const std::size_t begin = ranges_.of(update.bucket).begin;
     bool answered = true;
     PieceOf piece{.server = 0, .bucket = update.bucket};
     for (; piece.server < servers_; ++piece.server)
@@ -234,15 +267,16 @@ void Learner::read(int worker, int iteration,
           continue;
         answered = false;
         const Range range = range_of(piece);
+        std::vector<float>& parameters = held.write();
         for (std::size_t i = range.begin; i < range.end; ++i)
-          held[i] -= update.weight * (*update.values)[i - begin];
+          parameters[i] -= update.weight * (*update.values)[i - update.begin];
       }
     return answered;
   });
 }
 
 SharedValues Learner::gradient(int worker) const {
-  return gradients_[index(worker)];
+  return gradients_[index(worker)].share();
 }
 
 void Learner::add_to_node(int node, const std::vector<float>& gradient) {
@@ -303,12 +337,15 @@ Learner::Answer Learner::answer_node(int server, int node, std::int64_t update) 
 }
 
 void Learner::arrive_at_node(int server, int node, const Answer& answer, bool newest) {
-  arrive(shard(server), answer, newest, nodes_[index(node)].parameters);
+  nodes_[index(node)].arrived.arrive(shard(server).begin, answer, newest);
 }
 
 void Learner::take(int worker, int node) {
-  std::ranges::transform(nodes_[index(node)].parameters, held_[index(worker)].begin(),
-                         [this](float value) { return at_precision(value); });
+  CopiedOnWrite& held = held_[index(worker)];
+  held = {};
+  held = nodes_[index(node)].arrived.together();
+  if (setup_.scenario.precision != Precision::fp32)
+    round(held.write());
 }
 
 }  // namespace syncline
