@@ -163,4 +163,10 @@ void add_product(const Grid<const float>& a, const Grid<const float>& b, std::si
   }
 }
 
+void clear(const Grid<float>& sum) {
+  for (std::size_t j = 0; j < sum.columns; ++j)
+    for (std::size_t i = 0; i < sum.rows; ++i)
+      sum.data[i * sum.down + j * sum.across] = 0;
+}
+
 }  // namespace syncline

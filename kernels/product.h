@@ -18,4 +18,7 @@ struct Grid {
 void add_product(const Grid<const float>& a, const Grid<const float>& b, std::size_t block,
                  const Grid<float>& sum);
 
+// sum = 0.
+void clear(const Grid<float>& sum);
+
 }  // namespace syncline

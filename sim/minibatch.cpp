@@ -77,11 +77,16 @@ std::size_t block_of_product(Index rows, Index depth, Index columns) {
   return static_cast<std::size_t>(depth);
 }
 
+Matrix zeros(Index rows, Index columns) {
+  Matrix made(rows, columns);
+  clear(grid_of(made));
+  return made;
+}
+
 Matrix linear(std::span<const float> parameters, const Batch& inputs, Index outputs) {
   const Weights weights(parameters.data(), outputs, inputs.rows());
   const float* biases = parameters.data() + weights.size();
-  Matrix made = Matrix::Zero(outputs, inputs.cols());
-  add_product(weights, inputs, made);
+  Matrix made = product(weights, inputs);
   for (Index i = 0; i < made.cols(); ++i)
     for (Index k = 0; k < outputs; ++k)
       made(k, i) += biases[k];
@@ -98,9 +103,7 @@ void linear_backward(const Batch& inputs, const Matrix& slopes, std::span<float>
 }
 
 Matrix linear_slopes(std::span<const float> parameters, const Matrix& slopes, Index inputs) {
-  Matrix made = Matrix::Zero(inputs, slopes.cols());
-  add_product(Weights(parameters.data(), slopes.rows(), inputs).transpose(), slopes, made);
-  return made;
+  return product(Weights(parameters.data(), slopes.rows(), inputs).transpose(), slopes);
 }
 
 Classifier linear_classifier(std::size_t inputs, std::size_t outputs) {

@@ -83,6 +83,17 @@ void add_product(const A& a, const B& b, Eigen::Ref<Matrix> sum) {
     sum.bottomRows(rows - whole).noalias() += a.bottomRows(rows - whole) * b;
 }
 
+// Unlike Matrix::Zero: a compiler that sees an allocation and its zeros calls calloc, and
+// jemalloc's takes new pages from the system each time.
+Matrix zeros(Index rows, Index columns);
+
+template <class A, class B>
+Matrix product(const A& a, const B& b) {
+  Matrix made = zeros(a.rows(), b.cols());
+  add_product(a, b, made);
+  return made;
+}
+
 // outputs = weights * inputs + biases, in two tensors: `name`.weight and `name`.bias.
 void add_linear(std::vector<Tensor>& tensors, const std::string& name, std::size_t inputs,
                 std::size_t outputs);

@@ -14,10 +14,10 @@ namespace {
 // Costs of learning, measured with every problem.
 constexpr double seconds_per_gradient = 5e-6;
 constexpr double seconds_per_sample = 3e-8;  // of a batch: its fixed cost
-constexpr double seconds_per_flop = 2.5e-11;
-constexpr double seconds_per_activation = 2.5e-9;      // per value that a layer reads or writes
+constexpr double seconds_per_flop = 1.3e-11;
+constexpr double seconds_per_activation = 1.2e-9;      // per value that a layer reads or writes
 constexpr double seconds_per_class = 1.2e-8;           // in the loss
-constexpr double seconds_per_value = 3e-9;             // per value of a gradient
+constexpr double seconds_per_value = 1.2e-9;           // per value of a gradient
 constexpr double seconds_per_compressed_value = 8e-9;  // more, if it is compressed and read
 
 // Copies of the parameters per worker where replicas step alone. Each replica has its own

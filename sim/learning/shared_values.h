@@ -1,7 +1,9 @@
 // Values that several readers share. Whoever changes them while others read gets a copy.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace syncline {

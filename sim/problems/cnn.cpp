@@ -50,7 +50,7 @@ void for_each_shift(const Stage& stage, const Planes& planes, Index samples, con
 
 // A matrix with a row for each pixel of each sample: the pixels that its filter sees.
 Matrix patches_of(const Stage& stage, const float* images, const Planes& planes, Index samples) {
-  Matrix patches = Matrix::Zero(samples * stage.pixels(), stage.patch());
+  Matrix patches = zeros(samples * stage.pixels(), stage.patch());
   for_each_shift(stage, planes, samples,
                  [&](Index column, Index plane, Index first_row, Index y, Index x) {
                    float* to = &patches(first_row, column);
@@ -64,7 +64,7 @@ Matrix patches_of(const Stage& stage, const float* images, const Planes& planes,
 // The derivative with respect to the images, planes by channel first, computed from the derivative
 // of the patches.
 Matrix images_of(const Stage& stage, const Matrix& patches, const Planes& planes, Index samples) {
-  Matrix images = Matrix::Zero(samples * stage.pixels(), stage.channels);
+  Matrix images = zeros(samples * stage.pixels(), stage.channels);
   for_each_shift(stage, planes, samples,
                  [&](Index column, Index plane, Index first_row, Index y, Index x) {
                    const float* from = &patches(first_row, column);
@@ -89,8 +89,7 @@ Staged apply(const Stage& stage, std::span<const float> parameters, const float*
   Staged done{.patches = patches_of(stage, images, planes, samples), .values = {}, .chosen = {}};
   const Weights filters(parameters.data(), stage.filters, stage.patch());
   const float* biases = parameters.data() + filters.size();
-  Matrix seen = Matrix::Zero(done.patches.rows(), stage.filters);
-  add_product(done.patches, filters.transpose(), seen);
+  const Matrix seen = product(done.patches, filters.transpose());
   done.values.resize(samples * stage.pooled(), stage.filters);
   done.chosen.reserve(static_cast<std::size_t>(done.values.size()));
   for (Index f = 0; f < stage.filters; ++f) {
@@ -115,7 +114,7 @@ Staged apply(const Stage& stage, std::span<const float> parameters, const float*
 // Adds to the stage's part of the gradient; returns the derivative with respect to the convolution.
 Matrix back(const Stage& stage, const Staged& done, const Matrix& slopes,
             std::span<float> gradient) {
-  Matrix seen = Matrix::Zero(done.patches.rows(), stage.filters);
+  Matrix seen = zeros(done.patches.rows(), stage.filters);
   WeightGradient filters(gradient.data(), stage.patch(), stage.filters);
   float* biases = gradient.data() + filters.size();
   for (Index f = 0; f < stage.filters; ++f) {
@@ -172,8 +171,7 @@ struct Cnn {
       const Matrix seen = back(second, high, by_channel(of_inputs, second.pooled(), second.filters),
                                gradient.subspan(second.begin));
       const Weights filters(parameters.data() + second.begin, second.filters, second.patch());
-      Matrix patches = Matrix::Zero(seen.rows(), second.patch());
-      add_product(seen, filters, patches);
+      const Matrix patches = product(seen, filters);
       back(first, low, images_of(second, patches, between, samples), gradient.subspan(first.begin));
     };
     return {std::move(values), std::move(backward)};
