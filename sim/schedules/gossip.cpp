@@ -1,13 +1,11 @@
 // Decentralized parallel SGD (D-PSGD; Lian et al., NIPS 2017, arXiv 1705.09056): each worker has
-// parameters of its own. In every iteration it computes a gradient at them, replaces them by their
-// mean with those of its neighbours in a graph, and applies the gradient to this mean. The copies
-// for the mean travel while the gradient is computed. Graphs: the paper's ring; the one-peer
-// exponential graph, where in iteration k a worker sends only to the one 2^k places further on,
-// with k modulo the logarithm of the number of workers; and the complete graph. All weights are
-// equal, so every matrix of weights is doubly stochastic.
+// parameters of its own. In every iteration it computes a gradient at them, while copies travel,
+// replaces them by their mean with those of its neighbours in a graph, and applies the gradient to
+// this mean. Graphs: the paper's ring; the one-peer exponential graph, where in iteration k a
+// worker sends only to the one 2^k places further on, with k modulo the logarithm of the number of
+// workers; the complete graph. Weights are equal, so every matrix of them is doubly stochastic.
 #include <bit>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "sim/schedule.h"
@@ -16,21 +14,19 @@
 namespace syncline {
 namespace {
 
-constexpr const char* graph_name = "graph";
-
 int round(const Settings& settings, int workers) {
   const auto hops = static_cast<int>(std::bit_width(static_cast<unsigned>(workers - 1)));
-  return settings.word(graph_name) == "exponential" && hops > 0 ? hops : 1;
+  return settings.word("graph") == "exponential" && hops > 0 ? hops : 1;
 }
 
 // To which workers a worker sends in an iteration, as places further on.
 std::set<int> distances(const Settings& settings, int workers, int iteration) {
   if (workers == 1)
     return {};
-  if (settings.word(graph_name) == "exponential")
+  if (settings.word("graph") == "exponential")
     return {1 << iteration % round(settings, workers)};
   std::set<int> all{1, workers - 1};
-  for (int i = 2; settings.word(graph_name) == "complete" && i < workers; ++i)
+  for (int i = 2; settings.word("graph") == "complete" && i < workers; ++i)
     all.insert(i);
   return all;
 }
@@ -65,10 +61,9 @@ const Registered<Schedule> entry{{
     .sentence = "decentralised: each worker averages its parameters with its neighbours'",
     .help = {.more = "A slow worker delays its neighbours at first, and others later. Loss and "
                      "accuracy are those of the mean of all workers' parameters.",
-             .paper =
-                 "D-PSGD, Lian et al., NIPS 2017, arXiv 1705.09056; exponential graph: Ying et "
-                 "al., NeurIPS 2021, arXiv 2110.13363"},
-    .options = {choice(graph_name,
+             .paper = "D-PSGD, Lian et al., NIPS 2017, arXiv 1705.09056; exponential graph: "
+                      "Ying et al., NeurIPS 2021, arXiv 2110.13363"},
+    .options = {choice("graph",
                        "whose parameters a worker averages with its own: both neighbours' on a "
                        "ring, one's at a distance of 1, 2, 4, ... in turn, or everybody's",
                        "ring", {"ring", "exponential", "complete"})},
