@@ -277,7 +277,7 @@ struct MeasuringOptions {
   std::uint64_t seed = 1;
   std::string best_of;  // options; of cells that differ in these only, the best is compared
   std::optional<int> best_of_seeds;  // how many of the listed seeds choose it; none: the first one
-  // Number of runs, each with its own seed; none: sim/setup/repeats.h decides.
+  // Number of runs, each with its own seed; none: sim/setup/repeated_runs.h decides.
   std::optional<int> repeats;
 };
 

@@ -13,10 +13,10 @@
 #include "sim/report/result_json.h"
 #include "sim/report/runs.h"
 #include "sim/report/timeline.h"
-#include "sim/setup/repeats.h"
+#include "sim/setup/repeated_runs.h"
 #include "sim/setup/worker_devices.h"
+#include "sim/sweep/cell_inputs.h"
 #include "sim/sweep/huge_pages.h"
-#include "sim/sweep/inputs.h"
 #include "sim/sweep/one_worker.h"
 #include "sim/sweep/process.h"
 
@@ -29,7 +29,7 @@ constexpr double short_s = 0.25;
 Setup prepare_cell(const SweepCell& cell, const PlatformFile& platform, const Limits& limits) {
   const MemoryLimit limit(limits.memory_bytes);
   Setup setup = prepare(with_computation_alone(cell.scenario, platform), platform);
-  settle_fidelity(setup);
+  choose_fidelity(setup);
   setup.keep_messages = cell.keeps_messages();
   return setup;
 }

@@ -6,8 +6,8 @@
 
 #include "sim/learned.h"
 #include "sim/result.h"
-#include "sim/sweep/cell.h"
 #include "sim/sweep/limits.h"
+#include "sim/sweep/sweep_cell.h"
 
 namespace syncline {
 

@@ -178,7 +178,7 @@ class AllWorkers final : public PeersWorker {
     const int of_collective =
         1 + (times_.have_tails() ? 1 : 0) + (setup_.traffic.compression.on() ? 2 : 0);
     const double rows = topology_.workers() * recorded_round(setup_).acts(of_collective);
-    trace_.rows.reserve(static_cast<std::size_t>(rows * Length::iterations(setup_).first));
+    trace_.rows.reserve(static_cast<std::size_t>(rows * RunLength::iterations(setup_).first));
     use_large_pages(trace_.rows.data(), trace_.rows.capacity() * sizeof(Row));
   }
 
@@ -376,7 +376,7 @@ class AllWorkers final : public PeersWorker {
   const Topology& topology_;
   Routes routes_;
   CollectiveTimes times_;
-  Length length_;
+  RunLength length_;
   Trace trace_;
   Lane all_, groups_;  // streams: over all and shards; in groups and across groups
   Averages over_all_, within_;

@@ -273,7 +273,7 @@ class CopiesClock {
   const Setup& setup_;
   Routes routes_;
   LinkShares shares_;
-  Length length_;
+  RunLength length_;
   Trace trace_;
   double now_s_ = 0;
   std::int64_t order_ = 0;

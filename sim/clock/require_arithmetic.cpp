@@ -16,7 +16,7 @@ void require_arithmetic(const Setup& setup) {
   if (schedule.server != nullptr)
     refuse_analytic("schedule " + schedule.name +
                     " has servers, whose queues decide what its workers do");
-  if (setup.lesson != nullptr)
+  if (setup.learning_task != nullptr)
     refuse_analytic("the learned parameters depend on the order of messages");
   if (setup.profiles.shown_s > 0)
     refuse_analytic(

@@ -121,7 +121,7 @@ Trace begun_trace(const Setup& setup) {
   return trace;
 }
 
-void finish_trace(const Setup& setup, const std::vector<Bucket>& computed, const Length& length,
+void finish_trace(const Setup& setup, const std::vector<Bucket>& computed, const RunLength& length,
                   Routes& routes, const SentBetween& for_each_pair, double end_s, Trace& trace) {
   trace.end_s = end_s;
   const std::vector<Progress> progress = progress_of(trace);

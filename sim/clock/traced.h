@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "sim/clock/length.h"
+#include "sim/clock/run_length.h"
 #include "sim/platform/routes.h"
 #include "sim/setup/setup.h"
 #include "sim/trace.h"
@@ -22,7 +22,7 @@ using SentBetween =
 
 // Call this when all rows are there: adds the measured window and the bytes on links. `computed`:
 // the buckets of the rows `backward`.
-void finish_trace(const Setup& setup, const std::vector<Bucket>& computed, const Length& length,
+void finish_trace(const Setup& setup, const std::vector<Bucket>& computed, const RunLength& length,
                   Routes& routes, const SentBetween& for_each_pair, double end_s, Trace& trace);
 
 }  // namespace syncline

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/options/sizes.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 
 namespace syncline {
 namespace {

@@ -51,7 +51,7 @@ int check_command(const std::vector<std::string>& arguments) {
     throw std::invalid_argument(
         "--bless and --because TEXT belong together: every expectation has a reason");
   const std::string& folder = line.arguments.front();
-  Places places;
+  OutputPaths places;
   places.reserve(folder + "/expected.csv", "what this command reads");
   check_gate_files(line, places);
   const auto history = line.flag("history");

@@ -26,7 +26,7 @@
 #include "sim/options/sizes.h"
 #include "sim/page/svg.h"
 #include "sim/setup/setup.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 #include "sim/sweep/limits.h"
 #include "sim/sweep/process.h"
 #include "sim/sweep/sweep.h"
@@ -87,7 +87,7 @@ Json timed(const Scenario& scenario, const std::vector<std::uint64_t>& sizes, co
   const std::uint64_t largest = *std::ranges::max_element(sizes);
   try {
     Setup setup = prepare_all_reduce(scenario, platform, largest);
-    settle_fidelity(setup);
+    choose_fidelity(setup);
     Routes routes = setup.traffic.cluster.routes();
     const bool by_arithmetic = setup.scenario.fidelity == Fidelity::analytic;
     Json times = Json::array(), about = Json::array();
@@ -248,7 +248,7 @@ int collective_command(const std::vector<std::string>& arguments) {
   const std::string measured = brief_path(line.flag("measured").value_or(""));
   if (line.has("measured") && measured.empty())
     throw std::invalid_argument("--measured is empty: allowed is the path of a log");
-  Places places;
+  OutputPaths places;
   for (const std::string& path : {line.flag("measured").value_or(""), sweep.cells.front().platform})
     if (!path.empty())
       places.reserve(path, "what this command reads");

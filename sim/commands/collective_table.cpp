@@ -9,7 +9,7 @@
 #include "kernels/io/text.h"
 #include "sim/commands/all_reduce.h"
 #include "sim/report/readable.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 #include "sim/study/validation.h"
 
 namespace syncline {

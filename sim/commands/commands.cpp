@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "sim/options/options.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 #include "sim/sweep/slurm.h"
 
 namespace syncline {

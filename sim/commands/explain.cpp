@@ -301,7 +301,7 @@ std::string explain(const Scenario& scenario, bool json) {
   const PlatformFile platform = read_platform(scenario);
   require_room_for_platform(platform, scenario.platform, limits);
   Setup setup = prepare(with_computation_alone(scenario, platform), platform);
-  settle_fidelity(setup);
+  choose_fidelity(setup);
   if (json) {
     Routes routes = setup.traffic.cluster.routes();
     return explained(setup, routes).dump();

@@ -12,7 +12,7 @@
 #include "sim/engine/fidelity.h"
 #include "sim/report/result_json.h"
 #include "sim/schedule.h"
-#include "sim/sweep/inputs.h"
+#include "sim/sweep/cell_inputs.h"
 #include "sim/traffic/exchange_time.h"
 
 namespace syncline {

@@ -22,7 +22,7 @@
 #include "sim/options/reality.h"
 #include "sim/page/page_json.h"
 #include "sim/report/readable.h"
-#include "sim/sweep/cell.h"
+#include "sim/sweep/sweep_cell.h"
 
 namespace syncline {
 namespace {
@@ -282,7 +282,7 @@ int explain_measured(const CommandLine& line) {
     for (const char* option : {"platform", "model"})
       if (const auto given = section.options.find(option); given != section.options.end())
         read.push_back(given->second.value);
-  Places places;
+  OutputPaths places;
   for (const std::string& path : read)
     if (!path.empty())
       places.reserve(path, "what this command reads");

@@ -7,7 +7,7 @@
 
 namespace syncline {
 
-ReportFiles report_files(const CommandLine& line, Places& places) {
+ReportFiles report_files(const CommandLine& line, OutputPaths& places) {
   ReportFiles files{.html = place_of(line, "html", page_begin, places),
                     .svg = path_of(line, "svg", "folder"),
                     .md = place_of(line, "md", summary_begin, places),
@@ -19,7 +19,7 @@ ReportFiles report_files(const CommandLine& line, Places& places) {
 }
 
 std::string write_figures(const std::string& folder, const std::vector<Drawing>& figures,
-                          const Places& places) {
+                          const OutputPaths& places) {
   const MadeFolders made(folder, "--svg");
   for (const Drawing& figure : figures) {
     places.require_free("--svg", folder + "/" + figure.name);
@@ -30,16 +30,16 @@ std::string write_figures(const std::string& folder, const std::vector<Drawing>&
   return "figures: " + std::to_string(figures.size()) + " in " + printable(folder) + "\n";
 }
 
-std::string write_report(const ReportFiles& files, const Findings& findings) {
+std::string write_report(const ReportFiles& files, const PageContent& content) {
   std::string where;
   if (!files.svg.empty())
-    where += write_figures(files.svg, drawings_of(findings), files.places);
+    where += write_figures(files.svg, drawings_of(content), files.places);
   if (!files.md.empty()) {
-    write_atomically(files.md, summary_of(findings));
+    write_atomically(files.md, summary_of(content));
     where += "summary: " + printable(files.md) + "\n";
   }
   if (!files.html.empty()) {
-    write_atomically(files.html, page_of(findings));
+    write_atomically(files.html, page_of(content));
     where += "page: " + printable(files.html) + "\n";
   }
   return where;

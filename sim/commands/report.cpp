@@ -24,7 +24,7 @@
 #include "sim/study/missing.h"
 #include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
-#include "sim/sweep/inputs.h"
+#include "sim/sweep/cell_inputs.h"
 #include "sim/sweep/out_folder.h"
 #include "sim/sweep/sweep.h"
 
@@ -115,14 +115,14 @@ std::string left_out(const std::string& path, const std::vector<std::string>& na
 
 // Notes which cells of the sweep have no result in the folder.
 void note_missing_cells(const std::string& folder, const std::vector<Result>& results,
-                        Findings& findings) {
+                        PageContent& content) {
   try {
-    findings.without = missing_shown(cells_listed_in(folder + "/results.csv"), results);
-    if (!findings.without.empty())
-      findings.missing.push_back(findings.without + " of results.csv have no result here");
+    content.without = missing_shown(cells_listed_in(folder + "/results.csv"), results);
+    if (!content.without.empty())
+      content.missing.push_back(content.without + " of results.csv have no result here");
   } catch (const std::runtime_error& error) {
-    findings.missing.push_back(std::string(error.what()) +
-                               ": whether cells are missing is not known");
+    content.missing.push_back(std::string(error.what()) +
+                              ": whether cells are missing is not known");
   }
 }
 
@@ -216,7 +216,7 @@ int report_command(const std::vector<std::string>& arguments) {
   std::error_code error;
   if (path.ends_with(".csv") && fs::is_regular_file(path, error))
     return report_history(path, line);
-  Places places;
+  OutputPaths places;
   const ReportFiles files = report_files(line, places);
   places.reserve(path + "/results.csv", "what this command reads");
   const std::string table = place_of(line, "csv", begin_of_results(), places);
@@ -227,18 +227,18 @@ int report_command(const std::vector<std::string>& arguments) {
                                                   "the folder that run --out has written"
                                             : others);
   const Pool pool = pooled(chosen_by(line.options, folder.results));
-  Findings findings{.results = pool.results,
-                    .rows = {},
-                    .missing = {},
-                    .notes = pool.notes,
-                    .command = files.command};
+  PageContent content{.results = pool.results,
+                      .rows = {},
+                      .missing = {},
+                      .notes = pool.notes,
+                      .command = files.command};
   if (!others.empty())
-    findings.missing.push_back(others);
-  note_missing_cells(path, folder.results, findings);
-  const std::string where = write_report(files, findings) + write_table(table, folder.results);
+    content.missing.push_back(others);
+  note_missing_cells(path, folder.results, content);
+  const std::string where = write_report(files, content) + write_table(table, folder.results);
   const std::vector<Result>& results = folder.results;
   if (line.has("json")) {
-    print_json(results_json(results, folder.names, pool, {}, findings.missing, findings.without));
+    print_json(results_json(results, folder.names, pool, {}, content.missing, content.without));
   } else {
     const std::string figures = results.size() == 1
                                     ? full_report(results.front())
@@ -246,8 +246,7 @@ int report_command(const std::vector<std::string>& arguments) {
     std::fputs(figures.c_str(), stdout);
     for (const std::string& note : pool.notes)
       std::puts(note.c_str());
-    for (const std::string& sentence :
-         rank(comparison_of(pool.results), findings.without).sentences)
+    for (const std::string& sentence : rank(comparison_of(pool.results), content.without).sentences)
       std::puts(sentence.c_str());
     std::fputs(where.c_str(), stdout);
   }

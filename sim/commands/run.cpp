@@ -21,7 +21,7 @@
 #include "sim/study/names.h"
 #include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
-#include "sim/sweep/inputs.h"
+#include "sim/sweep/cell_inputs.h"
 #include "sim/sweep/out_folder.h"
 #include "sim/sweep/slurm.h"
 #include "sim/sweep/sweep.h"
@@ -75,7 +75,7 @@ SweepCell cell_to_simulate(const Scenario& scenario, const std::string& path,
 }
 
 // Reserves the files that cells read and write, so that no other flag names them.
-void reserve_files_of_cells(const CommandLine& line, const Request& request, Places& places) {
+void reserve_files_of_cells(const CommandLine& line, const Request& request, OutputPaths& places) {
   for (const std::string& path : line.arguments)
     places.reserve(path, "what this command reads");
   std::set<std::string> read;
@@ -96,7 +96,7 @@ void reserve_files_of_cells(const CommandLine& line, const Request& request, Pla
   }
 }
 
-Request request_of(const CommandLine& line, Places& places) {
+Request request_of(const CommandLine& line, OutputPaths& places) {
   Request request{
       .limits = limits_of(line), .sweep = expand(merged_with_file(line)), .jobs = jobs_of(line)};
   request.keeps = line.has("out");
@@ -246,30 +246,30 @@ int present(const Outcomes& outcomes, const Request& request, const ReportFiles&
   const Sweep& sweep = request.sweep;
   int code = print_left_out(sweep, outcomes.errors);
   const Pool pool = pooled(outcomes.results);
-  Findings findings{.results = pool.results,
-                    .rows = {},
-                    .missing = {},
-                    .without = outcomes.without,
-                    .notes = pool.notes,
-                    .command = files.command};
+  PageContent content{.results = pool.results,
+                      .rows = {},
+                      .missing = {},
+                      .without = outcomes.without,
+                      .notes = pool.notes,
+                      .command = files.command};
   if (!outcomes.interrupted.empty()) {
     code = interrupted_exit_code;
-    findings.missing.push_back(outcomes.interrupted);
+    content.missing.push_back(outcomes.interrupted);
     std::fprintf(stderr, "syncline: %s\n", outcomes.interrupted.c_str());
   }
   for (const std::string& error : std::set(outcomes.errors.begin(), outcomes.errors.end()))
-    findings.missing.push_back("cells left out: " + printable(error));
+    content.missing.push_back("cells left out: " + printable(error));
   if (request.json) {
-    write_report(files, findings);
-    print_json(results_json(outcomes.results, outcomes.names, pool, sweep.left_out,
-                            findings.missing, outcomes.without));
+    write_report(files, content);
+    print_json(results_json(outcomes.results, outcomes.names, pool, sweep.left_out, content.missing,
+                            outcomes.without));
     return code;
   }
   if (sweep.swept.empty())
     std::fputs(full_report(outcomes.results.front()).c_str(), stdout);
   else
     print_comparison(pool, sweep.swept, outcomes.without);
-  std::fputs(write_report(files, findings).c_str(), stdout);
+  std::fputs(write_report(files, content).c_str(), stdout);
   return code;
 }
 
@@ -277,7 +277,7 @@ int present(const Outcomes& outcomes, const Request& request, const ReportFiles&
 
 int run_command(const std::vector<std::string>& arguments) {
   const CommandLine line = command_line("run", arguments);
-  Places places;
+  OutputPaths places;
   Request request = request_of(line, places);
   const ReportFiles files = report_files(line, places);
   request.exports.places = places;

@@ -167,7 +167,7 @@ void print_text(const std::vector<ValidationFolder>& folders,
 
 struct Validated {
   std::vector<ValidationFolder> folders;
-  Findings findings;
+  PageContent content;
   std::vector<Verdict> verdicts;  // none if it was interrupted
   std::string interrupted;        // says how many rows are missing; empty: not interrupted
 };
@@ -181,7 +181,7 @@ void print_document(const Validated& all) {
   if (!is_whole)
     missing.push_back(all.interrupted);
   print_json({{"folders", documents},
-              {"summary", is_whole ? summary_json(all.findings.rows) : nullptr},
+              {"summary", is_whole ? summary_json(all.content.rows) : nullptr},
               {"verdicts", verdicts_json(all.verdicts)},
               {"missing", missing}});
 }
@@ -202,10 +202,10 @@ int print_unfinished(const CommandLine& line, const std::string& title, const Va
 
 Validated validated(const CommandLine& line) {
   const ValidationGate gate = validation_gate(line);
-  Validated all{.folders = folders_of(line), .findings = {}, .verdicts = {}, .interrupted = {}};
-  all.findings.results = simulate_cells(all.folders, line, all.interrupted);
+  Validated all{.folders = folders_of(line), .content = {}, .verdicts = {}, .interrupted = {}};
+  all.content.results = simulate_cells(all.folders, line, all.interrupted);
   for (const ValidationFolder& folder : all.folders)
-    all.findings.rows.insert(all.findings.rows.end(), folder.rows.begin(), folder.rows.end());
+    all.content.rows.insert(all.content.rows.end(), folder.rows.begin(), folder.rows.end());
   if (all.interrupted.empty())
     all.verdicts = judge(all.folders, gate);
   return all;
@@ -220,7 +220,7 @@ int validate_command(const std::vector<std::string>& arguments) {
         "validate takes folders with platform.xml, scenario.cfg and measured.csv, --max-error, "
         "--max-median, --min-tau, --baseline FILE, --worse-by, --nominal, --junit FILE, --md FILE, "
         "--github, --json, --jobs N and --html FILE");
-  Places places;
+  OutputPaths places;
   places.reserve(line.flag("baseline").value_or(""), "what this command reads");
   check_gate_files(line, places);
   CommandLine page = line;
@@ -231,13 +231,13 @@ int validate_command(const std::vector<std::string>& arguments) {
   if (!all.interrupted.empty())
     return print_unfinished(line, title, all);
   write_answer(line, {.title = title, .verdicts = all.verdicts});
-  all.findings.command = files.command;
-  const std::string written = write_report(files, all.findings);
+  all.content.command = files.command;
+  const std::string written = write_report(files, all.content);
   if (line.has("json")) {
     print_document(all);
     return exit_code_of(all.verdicts);
   }
-  print_text(all.folders, all.findings.rows);
+  print_text(all.folders, all.content.rows);
   std::fputs(written.c_str(), stdout);
   for (const Verdict& verdict : all.verdicts)
     if (verdict.kind == Verdict::Kind::moved)

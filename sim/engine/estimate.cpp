@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "sim/clock/length.h"
 #include "sim/clock/round.h"
+#include "sim/clock/run_length.h"
 #include "sim/collectives.h"
 #include "sim/engine/alike_servers.h"
 #include "sim/engine/fidelity.h"
@@ -19,7 +19,7 @@
 #include "sim/engine/shared_flows.h"
 #include "sim/plan.h"
 #include "sim/platform/routes.h"
-#include "sim/setup/repeats.h"
+#include "sim/setup/repeated_runs.h"
 #include "sim/trace.h"
 
 namespace syncline {
@@ -374,7 +374,7 @@ Need need_of(const Setup& setup, const Load& load, int iterations) {
     need.memory_bytes = program_bytes + hosts * bytes_per_idle_host +
                         workers * bytes_per_analytic_worker + rows * bytes_per_analytic_row;
   }
-  if (setup.lesson != nullptr)
+  if (setup.learning_task != nullptr)
     add_learning(setup, need);
   return need;
 }
@@ -387,7 +387,7 @@ double trace_bytes_of(double rows, double messages) {
 
 Estimate estimate(const Setup& setup, double most_seconds) {
   const Load load = load_of(setup);
-  const auto [least, most] = Length::iterations(setup);
+  const auto [least, most] = RunLength::iterations(setup);
   Estimate all{.least = need_of(setup, load, least), .most = need_of(setup, load, most)};
   all.runs = runs_of(setup, all.least.seconds, most_seconds - setup.load_s);
   for (Need* need : {&all.least, &all.most}) {

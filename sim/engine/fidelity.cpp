@@ -8,7 +8,7 @@
 
 namespace syncline {
 
-void settle_fidelity(Setup& setup) {
+void choose_fidelity(Setup& setup) {
   if (setup.scenario.fidelity == Fidelity::analytic)
     require_arithmetic(setup);
   if (setup.scenario.fidelity != Fidelity::automatic)

@@ -15,7 +15,7 @@ constexpr double most_messages_in_steps = 125'000;
 
 // Resolves `fidelity = auto` from the estimated number of messages alone, so the result is the same
 // on every machine and in every part of a sweep. A run that grows longer keeps its fidelity.
-void settle_fidelity(Setup& setup);
+void choose_fidelity(Setup& setup);
 
 // True if the steps of a phase outside a pipeline are simulated as one flow, because the phase and
 // the other channels together have many messages.

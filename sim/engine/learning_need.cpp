@@ -91,7 +91,7 @@ double evaluations_of(const Setup& setup, double gradients) {
   const double workers = setup.traffic.cluster.topology.workers();
   const double applied = averages ? gradients / workers / setup.traffic.round : gradients;
   const double every =
-      setup.scenario.learning.evaluate_every.value_or(setup.lesson->epoch_samples());
+      setup.scenario.learning.evaluate_every.value_or(setup.learning_task->epoch_samples());
   const double multiples = std::floor(gradients * setup.scenario.learned_samples() / every);
   return multiples >= applied ? applied + 1 : multiples + 2;
 }
@@ -99,13 +99,13 @@ double evaluations_of(const Setup& setup, double gradients) {
 }  // namespace
 
 void add_learning(const Setup& setup, Need& need) {
-  const Objective& objective = setup.lesson->objective;
+  const Objective& objective = setup.learning_task->objective;
   const auto values = static_cast<double>(objective.parameters());
   const double workers = setup.traffic.cluster.topology.workers();
   const double gradients = workers * need.iterations;
   const bool compresses = setup.scenario.compresses();
-  const double samples =
-      setup.lesson->epoch_samples() + static_cast<double>(setup.lesson->data.held_out.count);
+  const double samples = setup.learning_task->epoch_samples() +
+                         static_cast<double>(setup.learning_task->data.held_out.count);
   const SampleSeconds of_sample = sample_seconds(objective);
   need.evaluations = evaluations_of(setup, gradients);
   need.seconds +=
@@ -121,7 +121,8 @@ void add_learning(const Setup& setup, Need& need) {
       (workers * copies_of_parameters(setup, need.iterations) + common) * values * sizeof(float) +
       data.memory_bytes +
       // The order in which samples are drawn, and the samples of the current batch.
-      (setup.lesson->epoch_samples() + setup.scenario.learned_samples()) * sizeof(std::uint32_t);
+      (setup.learning_task->epoch_samples() + setup.scenario.learned_samples()) *
+          sizeof(std::uint32_t);
 }
 
 }  // namespace syncline

@@ -17,7 +17,7 @@ Run::Run(const Setup& setup)
       service_shape_(service_shape(setup.scenario.variation_at_servers())) {
   for (const std::string& host : setup.traffic.cluster.rank_hosts)
     hosts.push_back(sg::Host::by_name(host));
-  if (setup.lesson != nullptr)
+  if (setup.learning_task != nullptr)
     learner = std::make_unique<Learner>(setup);
   if (!setup.tensors.empty())
     cycles = std::make_unique<Cycles>(*this);

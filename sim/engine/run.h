@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/clock/length.h"
+#include "sim/clock/run_length.h"
 #include "sim/engine/actors.h"
 #include "sim/engine/aggregator_state.h"
 #include "sim/engine/cycles.h"
@@ -30,7 +30,7 @@ struct Run {
   explicit Run(const Setup& setup);
 
   const Setup& setup;
-  Length length;
+  RunLength length;
   Trace trace;
   Wire wire;
   std::vector<PushedPieces> cuts;  // by bucket: how it is cut for servers that answer pushes

@@ -12,7 +12,7 @@
 #include "kernels/io/text.h"
 #include "kernels/io/whole_file.h"
 #include "sim/report/readable.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 
 namespace syncline {
 namespace {
@@ -107,7 +107,7 @@ Words looser_rows(const std::vector<Replaced>& replaced) {
 // Sentences on what has changed, or was blessed; the first letter of a sentence is small.
 Words remarks_of(const Answer& answer) {
   Words remarks;
-  for (const std::string& changed : changed_in_vain(answer.verdicts))
+  for (const std::string& changed : changed_without_effect(answer.verdicts))
     remarks.push_back("changed, and as expected: " + changed);
   for (const std::string& sentence : answer.blessed)
     remarks.push_back("blessed: " + sentence);
@@ -129,7 +129,7 @@ Words remarks_of(const BaseComparison& against) {
                        : most < 0 ? part_shown(least)
                                   : part_shown(least) + " to " + part_shown(most)));
   }
-  for (const std::string& changed : changed_in_vain(against.verdicts))
+  for (const std::string& changed : changed_without_effect(against.verdicts))
     remarks.push_back("changed, but as in the base: " + changed);
   return remarks;
 }
@@ -360,7 +360,7 @@ std::string annotations(const Answer& answer) {
   return text;
 }
 
-void check_gate_files(const CommandLine& line, Places& places) {
+void check_gate_files(const CommandLine& line, OutputPaths& places) {
   place_of(line, "junit", junit_begin, places);
   place_of(line, "md", markdown_begin, places);
 }

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/gate/base.h"
+#include "sim/gate/compared_base.h"
 #include "sim/gate/verdict.h"
 #include "sim/options/user_input.h"
-#include "sim/sweep/places.h"
+#include "sim/sweep/output_paths.h"
 
 namespace syncline {
 
@@ -35,7 +35,7 @@ nlohmann::ordered_json answer_json(const std::string& folder, const Answer& answ
 nlohmann::ordered_json verdicts_json(const std::vector<Verdict>& verdicts);
 
 // Throws at once if a file of a gate (--junit and --md) cannot be written.
-void check_gate_files(const CommandLine& line, Places& places);
+void check_gate_files(const CommandLine& line, OutputPaths& places);
 
 // Writes the gate's files, and with --github prints annotations to stderr.
 void write_answer(const CommandLine& line, const Answer& answer);

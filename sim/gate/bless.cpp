@@ -13,7 +13,7 @@
 #include "sim/report/readable.h"
 #include "sim/report/report.h"
 #include "sim/report/result_json.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 #include "sim/study/pooled.h"
 
 namespace syncline {

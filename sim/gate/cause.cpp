@@ -11,7 +11,7 @@
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
 #include "sim/report/result_json.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 
 namespace syncline {
 

@@ -13,7 +13,7 @@
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
 #include "sim/report/result_json.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 #include "sim/study/pooled.h"
 
 namespace syncline {
@@ -22,7 +22,7 @@ namespace {
 constexpr double rounding_of_notes = 1e-6;
 
 // Whether a figure is as expected, and the expectation in words.
-struct Trial {
+struct ExpectationCheck {
   bool met = false;
   bool in_bounds = false;
   std::string words;
@@ -32,7 +32,7 @@ bool keeps_bounds(const Expectation& row, double value) {
   return (!row.at_least || value >= *row.at_least) && (!row.at_most || value <= *row.at_most);
 }
 
-Trial tried(const Expectation& row, std::optional<double> figure) {
+ExpectationCheck tried(const Expectation& row, std::optional<double> figure) {
   const double got = figure.value_or(0);
   bool near = true;
   std::vector<std::string> words;
@@ -165,7 +165,7 @@ Verdict judge(const Expectation& row, const Result& result, const CellNotes& not
   verdict.at_least = row.at_least;
   verdict.at_most = row.at_most;
   verdict.line = row.line;
-  const Trial trial = tried(row, verdict.got);
+  const ExpectationCheck trial = tried(row, verdict.got);
   verdict.expected = trial.words;
   verdict.now = verdict.got ? fmt::format("{:.6g}", *verdict.got) : why_unknown(result, row.figure);
   if (row.tolerance && verdict.got && verdict.expected_value == 0.0 && *verdict.got != 0)

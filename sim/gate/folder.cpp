@@ -13,8 +13,8 @@
 #include "sim/catalogue/fingerprint.h"
 #include "sim/options/expand.h"
 #include "sim/study/names.h"
-#include "sim/sweep/inputs.h"
-#include "sim/sweep/places.h"
+#include "sim/sweep/cell_inputs.h"
+#include "sim/sweep/output_paths.h"
 
 namespace syncline {
 namespace {

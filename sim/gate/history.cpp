@@ -15,7 +15,7 @@
 #include "sim/gate/expectation.h"
 #include "sim/report/readable.h"
 #include "sim/report/result_json.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 
 namespace syncline {
 namespace {

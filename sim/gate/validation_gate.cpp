@@ -14,7 +14,7 @@
 #include "sim/options/expand.h"
 #include "sim/options/resolve.h"
 #include "sim/study/names.h"
-#include "sim/sweep/places.h"
+#include "sim/sweep/output_paths.h"
 
 namespace syncline {
 namespace {

@@ -8,7 +8,7 @@
 #include "kernels/io/text.h"
 #include "sim/report/figures.h"
 #include "sim/report/readable.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 
 namespace syncline {
 namespace {
@@ -107,7 +107,7 @@ std::vector<VerdictGroup> by_cause(const std::vector<Verdict>& verdicts) {
   return std::move(groups.all);
 }
 
-std::vector<std::string> changed_in_vain(const std::vector<Verdict>& verdicts) {
+std::vector<std::string> changed_without_effect(const std::vector<Verdict>& verdicts) {
   LongList causes(&std::pair<std::string, int>::first);
   for (const Verdict& verdict : verdicts)
     if (verdict.kind == Verdict::Kind::met && !verdict.cause.changed.empty())

@@ -68,7 +68,7 @@ struct VerdictGroup {
 std::vector<VerdictGroup> by_cause(const std::vector<Verdict>& verdicts);
 
 // Changes after which nothing has moved: "the platform file (4 rows)".
-std::vector<std::string> changed_in_vain(const std::vector<Verdict>& verdicts);
+std::vector<std::string> changed_without_effect(const std::vector<Verdict>& verdicts);
 
 // "samples/s -20.4 % to -1.1 %, worse": how figures moved. Changes are parts.
 using Moves = std::vector<std::pair<std::string, std::optional<double>>>;

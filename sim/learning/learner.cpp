@@ -54,7 +54,7 @@ bool has_grown(const Score& score, const std::vector<CurvePoint>& curve) {
 Learner::Learner(const Setup& setup)
     : setup_(setup),
       learning_(setup.scenario.learning),
-      objective_(setup.lesson->objective),
+      objective_(setup.learning_task->objective),
       topology_(setup.traffic.cluster.topology),
       workers_(topology_.workers()),
       servers_(topology_.servers),
@@ -62,17 +62,17 @@ Learner::Learner(const Setup& setup)
           static_cast<double>(objective_.parameters()) /
           static_cast<double>(std::max<std::uint64_t>(setup.model.parameters(), 1)))),
       coder_(compression_, setup.scenario.precision, setup.scenario.seed, first_sender(setup)),
-      sampler_(setup.lesson->data, workers_, setup.scenario.learned_samples(), setup.scenario.seed,
-               learning_.skew),
+      sampler_(setup.learning_task->data, workers_, setup.scenario.learned_samples(),
+               setup.scenario.seed, learning_.skew),
       ranges_(setup.model, setup.tensors.empty() ? setup.sent_buckets() : setup.tensors,
               setup.scenario.dense_below, setup.scenario.compresses(), objective_.parameters()),
       cuts_(setup.cuts()),
-      rate_(learning_, workers_, setup.lesson->epoch_samples(), samples_of_run(setup)),
+      rate_(learning_, workers_, setup.learning_task->epoch_samples(), samples_of_run(setup)),
       optimizer_(learning_, objective_.initial),
-      evaluate_every_(learning_.evaluate_every.value_or(setup.lesson->epoch_samples())) {
-  learned_.data = setup.lesson->data.source;
+      evaluate_every_(learning_.evaluate_every.value_or(setup.learning_task->epoch_samples())) {
+  learned_.data = setup.learning_task->data.source;
   learned_.parameters = objective_.parameters();
-  learned_.epoch_samples = setup.lesson->epoch_samples();
+  learned_.epoch_samples = setup.learning_task->epoch_samples();
   learned_.least_loss = objective_.least_loss;
   learned_.workers_without_samples = sampler_.workers_without_any();
   const std::vector<float>& initial = optimizer_.parameters();

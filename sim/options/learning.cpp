@@ -77,20 +77,20 @@ void hand_to_compressor(Scenario& scenario) {
 
 std::vector<Option> learning_options() {
   return {
-      selecting(row("learn", nullptr, "", Role::lesson,
+      selecting(row("learn", nullptr, "", Role::learning,
                     "problem that is trained under simulated time: digits (mlp on them), or see "
                     "`syncline list`",
                     "Real gradients move with the messages, so a result has loss and accuracy "
                     "against simulated seconds.",
                     "digits")),
-      row("data", &Learning::data, "", Role::lesson,
+      row("data", &Learning::data, "", Role::learning,
           "digits, generated, fashion-mnist, or a folder with MNIST's or CIFAR-10's files [digits]",
           "MNIST's IDX files and CIFAR-10's binary ones are read from a folder, also with .gz "
           "(models/data/images.py says where they are), and standardised; digits come with the "
           "program, fashion-mnist with Debian's package dataset-fashion-mnist.",
           "generated --learn softmax"),
       row("held-out", &Learning::validates, Words<bool>{{"test", false}, {"validation", true}}, "",
-          Role::lesson,
+          Role::learning,
           "samples for accuracy: the data's test samples, or as many taken from training [test]",
           "Choices of best-of by validation have not seen the test samples, so a second run of the "
           "choice can be reported by these.",
@@ -137,7 +137,7 @@ std::vector<Option> learning_options() {
           "Dirichlet concentration of each worker's labels: small is uneven [none]",
           "Each worker then has its own samples, with its own mix of labels.",
           "0.5 --learn digits"),
-      row("learning-batch", &Learning::batch, whole(1, 1e9), "", Role::lesson,
+      row("learning-batch", &Learning::batch, whole(1, 1e9), "", Role::learning,
           "samples of a gradient that is learned from [batch x accumulation]",
           "The simulated times may be for larger batches than a small problem can learn with.",
           "16 --learn digits --batch 256 --throughput 1000"),
@@ -146,7 +146,7 @@ std::vector<Option> learning_options() {
           "Evaluating takes no simulated time, but real time.", "320 --learn digits"),
       row(
           "until", [](Scenario& s, const std::string& v) { s.learning.until = target_of(v); }, "",
-          Role::lesson, "ends the run: accuracy:X (held out) or loss:X (training)",
+          Role::learning, "ends the run: accuracy:X (held out) or loss:X (training)",
           "A result then says when the target was first met.", "accuracy:0.9 --learn digits"),
   };
 }

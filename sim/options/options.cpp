@@ -10,9 +10,9 @@
 #include "sim/catalogue/network.h"
 #include "sim/catalogue/server_software.h"
 #include "sim/options/learning.h"
-#include "sim/options/own_text.h"
 #include "sim/options/reality.h"
 #include "sim/options/rows.h"
+#include "sim/options/text_options.h"
 #include "sim/plan.h"
 #include "sim/problem.h"
 #include "sim/schedule.h"
@@ -356,10 +356,10 @@ const std::vector<Option>& scenario_options() {
     // Values of a problem's or its data's parameters make different problems.
     for (const auto& [name, problem] : Registered<Problem>::all())
       for (const OwnOption& parameter : problem.options)
-        named(parameter.name)->role = Role::lesson;
+        named(parameter.name)->role = Role::learning;
     for (const OwnOption& parameter : generated_options()) {
       Option& option = *named(parameter.name);
-      option.role = Role::lesson;
+      option.role = Role::learning;
       option.more = "Only generated data have it.";
       option.example = parameter.fallback + " --learn softmax --data generated";
     }

@@ -14,16 +14,16 @@
 namespace syncline {
 
 // How cells that differ in an option are compared. Cells with names compete whatever they differ
-// in, except `lesson`: a user who names cells compares them.
+// in, except `learning`: a user who names cells compares them.
 enum class Role {
   choice,    // they compete: a user may take either
   question,  // each value has its own contest and charts; if nothing else differs, they compete
   // Each value has its own contest, and the bests of the values compete; drawn together, unless
   // that is more than a chart can show.
   purchase,
-  subject,  // never compete and have charts of their own: other work, or another network model
-  lesson,   // as subject, because they learn from other samples; never compete, even with names
-  run,      // never compete, but are drawn together: other ways to simulate the same
+  subject,   // never compete and have charts of their own: other work, or another network model
+  learning,  // as subject, because they learn from other samples; never compete, even with names
+  run,       // never compete, but are drawn together: other ways to simulate the same
 };
 
 // Everything about an option is in its row (sim/options/options.cpp and learning.cpp).

@@ -58,11 +58,11 @@ std::string page_with(const std::string& data, const std::string& noscript,
                                                 {"{{js}}", script + page_parts::js}});
 }
 
-std::string page_of(const Findings& findings) {
-  const std::string noscript = noscript_of(drawings_of(findings));
+std::string page_of(const PageContent& content) {
+  const std::string noscript = noscript_of(drawings_of(content));
   const std::size_t others = page_parts::chart_js.size() + page_parts::css.size() +
                              page_parts::js.size() + noscript.size();
-  return page_with(page_data(findings, most_page_bytes - std::min(others, most_page_bytes)),
+  return page_with(page_data(content, most_page_bytes - std::min(others, most_page_bytes)),
                    noscript);
 }
 

@@ -10,7 +10,7 @@
 namespace syncline {
 
 // The content of a report.
-struct Findings {
+struct PageContent {
   std::vector<Result> results;       // pooled (sim/study/pooled.h); not pooled for a validation
   std::vector<ValidationRow> rows;   // of a validation; else none
   std::vector<std::string> missing;  // a line for each thing that is missing
@@ -31,8 +31,8 @@ void require_page();
 // date.
 std::string day_of_page();
 
-// The whole page. Strings of the findings are data in it, never markup.
-std::string page_of(const Findings& findings);
+// The whole page. Strings of the content are data in it, never markup.
+std::string page_of(const PageContent& content);
 
 // A page of data for its script, with markup for browsers that run none. `script`: more of it.
 std::string page_with(const std::string& data, const std::string& noscript,
@@ -40,17 +40,17 @@ std::string page_with(const std::string& data, const std::string& noscript,
 
 // The data of a page, for its script: JSON in which nothing can end the script or begin markup. It
 // has the timelines of the best cells, as many as fit into `most_bytes`.
-std::string page_data(const Findings& findings, std::size_t most_bytes);
+std::string page_data(const PageContent& content, std::size_t most_bytes);
 
 // The report in short, for a pull request, and the beginning of its text.
 extern const std::string summary_begin;
-std::string summary_of(const Findings& findings);
+std::string summary_of(const PageContent& content);
 
 // A figure for a paper: the name of its file, and its SVG.
 struct Drawing {
   std::string name;
   std::string svg;
 };
-std::vector<Drawing> drawings_of(const Findings& findings);
+std::vector<Drawing> drawings_of(const PageContent& content);
 
 }  // namespace syncline

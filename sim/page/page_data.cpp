@@ -18,8 +18,8 @@
 #include "sim/report/runs.h"
 #include "sim/study/charts.h"
 #include "sim/study/comparison.h"
-#include "sim/study/lists.h"
 #include "sim/study/names.h"
+#include "sim/study/ordered_lists.h"
 #include "sim/study/ranking.h"
 
 namespace syncline {
@@ -28,10 +28,10 @@ namespace {
 using Json = PageJson;
 
 // The sentences with which the page begins: who won, or what the only cell does.
-std::vector<std::string> lead_of(const Findings& findings, const Comparison& compared,
+std::vector<std::string> lead_of(const PageContent& content, const Comparison& compared,
                                  const Ranking& ranking) {
-  if (!findings.rows.empty())
-    return agreement_sentences(findings.rows);
+  if (!content.rows.empty())
+    return agreement_sentences(content.rows);
   if (!ranking.sentences.empty() || ranking.cells.empty())
     return ranking.sentences;
   if (compared.cells.size() > 1)
@@ -120,16 +120,16 @@ Json provenance_of(const std::vector<Result>& results) {
 }
 
 // Which program made the page, when, and by which command.
-Json made_of(const Findings& findings) {
+Json made_of(const PageContent& content) {
   std::vector<std::string> programs;
-  for (const Result& result : findings.results)
+  for (const Result& result : content.results)
     found_or_added(programs, result.tool + ", SimGrid " + result.simgrid);
   return {{"by", fmt::format("{}; {}", fmt::join(programs, " and "), day_of_page())},
-          {"command", printable(findings.command)}};
+          {"command", printable(content.command)}};
 }
 
-Json warnings_of(const Findings& findings, const Comparison& compared) {
-  Json warnings = findings.missing;
+Json warnings_of(const PageContent& content, const Comparison& compared) {
+  Json warnings = content.missing;
   for (const auto& [cells, text] : warnings_of(compared))
     warnings.push_back(cells + ": " + text);
   return warnings;
@@ -193,13 +193,13 @@ std::string day_of_page() {
   return day;
 }
 
-std::string page_data(const Findings& findings, std::size_t most_bytes) {
-  const std::vector<Result>& results = findings.results;
+std::string page_data(const PageContent& content, std::size_t most_bytes) {
+  const std::vector<Result>& results = content.results;
   const Comparison compared = comparison_of(results);
-  const Ranking ranking = rank(compared, findings.without);
+  const Ranking ranking = rank(compared, content.without);
   Json cases = Json::array(), maps = Json::array();
   // A validation's cells are compared with measurements, not with each other.
-  if (findings.rows.empty()) {
+  if (content.rows.empty()) {
     for (std::size_t i = 0; i < compared.cases.size(); ++i) {
       Json charts = Json::array();
       for (const Chart& chart : charts_of(compared, i))
@@ -218,19 +218,19 @@ std::string page_data(const Findings& findings, std::size_t most_bytes) {
   Json data{
       {"cells", compared.cells.size()},
       {"simulations", simulations},
-      {"lead", lead_of(findings, compared, ranking)},
+      {"lead", lead_of(content, compared, ranking)},
       {"subject", subject_of(compared)},
-      {"made", made_of(findings)},
-      {"warnings", warnings_of(findings, compared)},
+      {"made", made_of(content)},
+      {"warnings", warnings_of(content, compared)},
       {"cases", std::move(cases)},
       {"maps", std::move(maps)},
       {"words", words_of_page()},
-      {"workers", findings.rows.empty() && results.size() == 1 ? workers_of(results[0]) : Json()},
-      {"table", findings.rows.empty() ? table_of(findings, compared, ranking) : Json()},
-      {"agreement", findings.rows.empty() ? Json() : to_json(agreement_chart(findings.rows))},
+      {"workers", content.rows.empty() && results.size() == 1 ? workers_of(results[0]) : Json()},
+      {"table", content.rows.empty() ? table_of(content, compared, ranking) : Json()},
+      {"agreement", content.rows.empty() ? Json() : to_json(agreement_chart(content.rows))},
       {"provenance", provenance_of(results)}};
   const std::size_t without = as_script_data(data).size();
-  data["timelines"] = findings.rows.empty() && without < most_bytes
+  data["timelines"] = content.rows.empty() && without < most_bytes
                           ? timelines_of(compared, ranking, most_bytes - without)
                           : Json::array();
   return as_script_data(data);

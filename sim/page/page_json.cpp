@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/page/colours.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 
 namespace syncline {
 namespace {

@@ -29,7 +29,7 @@ PageJson to_json(const Map& map);
 PageJson to_json(const DrawnTimeline& timeline);
 
 // A row per cell; a column for each option with two values or more, and for each figure.
-PageJson table_of(const Findings& findings, const Comparison& compared, const Ranking& ranking);
+PageJson table_of(const PageContent& content, const Comparison& compared, const Ranking& ranking);
 // How each worker's iterations are spent; null if there is only one row.
 PageJson workers_of(const Result& result);
 // The page of what was measured beside a scenario. `measured`: an array of the documents that

@@ -38,22 +38,22 @@ const char* unit_of(const Figure& figure) {
 
 }  // namespace
 
-Json table_of(const Findings& findings, const Comparison& compared, const Ranking& ranking) {
+Json table_of(const PageContent& content, const Comparison& compared, const Ranking& ranking) {
   const std::vector<std::string> options =
-      with_differing(compared.telling_options, findings.results);
-  const std::vector<const Figure*> figures = columns_of(findings.results);
+      with_differing(compared.telling_options, content.results);
+  const std::vector<const Figure*> figures = columns_of(content.results);
   Json columns = Json::array(), rows = Json::array(), cases = Json::array();
   for (const std::string& option : options)
     columns.push_back({{"title", option}, {"unit", "text"}});
   for (const Figure* figure : figures) {
-    const std::string title = title_of(*figure, findings.results);
+    const std::string title = title_of(*figure, content.results);
     columns.push_back({{"title", title}, {"unit", unit_of(*figure)}});
-    if (has_ranges(*figure, findings.results))
+    if (has_ranges(*figure, content.results))
       for (const char* end : {", least", ", most"})
         columns.push_back({{"title", title + end}, {"unit", unit_of(*figure)}});
   }
   for (const RankedCell& ranked : ranking.cells) {
-    const Result& result = findings.results[ranked.result];
+    const Result& result = content.results[ranked.result];
     Json row = Json::array();
     for (const std::string& option : options)
       row.push_back(result.option(option));
@@ -62,7 +62,7 @@ Json table_of(const Findings& findings, const Comparison& compared, const Rankin
       row.push_back(figure->unit == Unit::text ? Json(shown_in_table(*figure, result))
                     : value                    ? Json(rounded(*value))
                                                : Json(nullptr));
-      if (!has_ranges(*figure, findings.results))
+      if (!has_ranges(*figure, content.results))
         continue;
       const std::optional<SeedBand> band = band_of(figure->name, result);
       for (const double end : {band ? band->least : value.value_or(HUGE_VAL),
@@ -72,8 +72,8 @@ Json table_of(const Findings& findings, const Comparison& compared, const Rankin
     rows.push_back(std::move(row));
     cases.push_back(compared.cells[ranked.result].in_case);
   }
-  std::string note = "Simulated as " + how_simulated(findings.results);
-  for (const std::string& pooling : findings.notes)
+  std::string note = "Simulated as " + how_simulated(content.results);
+  for (const std::string& pooling : content.notes)
     note += fmt::format("; {}", pooling);
   return {{"columns", columns}, {"rows", rows}, {"cases", cases}, {"note", note + "."}};
 }

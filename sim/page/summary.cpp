@@ -48,18 +48,18 @@ std::string file_name(const std::string& what, const std::string& subject) {
   return name.substr(0, most) + ".svg";
 }
 
-std::string rows_of(const Findings& findings) {
-  const Agreement figures = agreement(findings.rows);
-  std::string text = agreement_chart(findings.rows).sentence +
+std::string rows_of(const PageContent& content) {
+  const Agreement figures = agreement(content.rows);
+  std::string text = agreement_chart(content.rows).sentence +
                      "\n\n| row | measured | simulated | error |\n|---|---:|---:|---:|\n";
-  for (std::size_t i = 0; i < std::min(findings.rows.size(), most_rows); ++i) {
-    const ValidationRow& row = findings.rows[i];
+  for (std::size_t i = 0; i < std::min(content.rows.size(), most_rows); ++i) {
+    const ValidationRow& row = content.rows[i];
     text +=
         fmt::format("| {}{} | {} | {} | {:+.1f} % |\n", plain(row.label), row.fit ? " (fit)" : "",
                     count_shown(row.measured), count_shown(row.simulated), 100 * row.error());
   }
-  if (findings.rows.size() > most_rows)
-    text += fmt::format("\n{} more rows are not shown.\n", findings.rows.size() - most_rows);
+  if (content.rows.size() > most_rows)
+    text += fmt::format("\n{} more rows are not shown.\n", content.rows.size() - most_rows);
   return text + fmt::format("\nrows {}, median {}, worst {}, tau {:.3f}\n", figures.rows,
                             percent(figures.median_error, 1), percent(figures.worst_error, 1),
                             figures.tau);
@@ -67,19 +67,19 @@ std::string rows_of(const Findings& findings) {
 
 }  // namespace
 
-std::string summary_of(const Findings& findings) {
+std::string summary_of(const PageContent& content) {
   std::string text = summary_begin;
-  if (!findings.rows.empty())
-    return text + rows_of(findings);
-  const Comparison compared = comparison_of(findings.results);
-  const Ranking ranking = rank(compared, findings.without);
+  if (!content.rows.empty())
+    return text + rows_of(content);
+  const Comparison compared = comparison_of(content.results);
+  const Ranking ranking = rank(compared, content.without);
   for (const std::string& sentence : ranking.sentences)
     text += (text == summary_begin ? "**" + plain(sentence) + "**" : plain(sentence)) + "\n";
   text += "\nOf " + plain(subject_of(compared)) + ".\n";
-  const std::vector<const Figure*> columns = columns_of(findings.results, Figure::summary);
+  const std::vector<const Figure*> columns = columns_of(content.results, Figure::summary);
   text += "\n| cell |";
   for (const Figure* figure : columns)
-    text += fmt::format(" {} |", title_of(*figure, findings.results));
+    text += fmt::format(" {} |", title_of(*figure, content.results));
   text += "\n|---|";
   for (const Figure* figure : columns)
     text += figure->unit == Unit::text ? "---|" : "---:|";
@@ -91,14 +91,14 @@ std::string summary_of(const Findings& findings) {
       text += fmt::format(" {} |", plain(shown_with_range(*figure, *cell.result)));
     text += "\n";
   }
-  text += "\nSimulated as " + plain(how_simulated(findings.results));
-  for (const std::string& note : findings.notes)
+  text += "\nSimulated as " + plain(how_simulated(content.results));
+  for (const std::string& note : content.notes)
     text += fmt::format("; {}", plain(note));
   text += ".\n";
   if (ranking.cells.size() > most_rows)
     text += fmt::format("\n{} slower cells are not shown.\n", ranking.cells.size() - most_rows);
   std::string warnings;
-  for (const std::string& line : findings.missing)
+  for (const std::string& line : content.missing)
     warnings += "- " + plain(line) + "\n";
   for (const auto& [cells, text] : warnings_of(compared))
     warnings += "- " + plain(cells + ": " + text) + "\n";
@@ -107,11 +107,11 @@ std::string summary_of(const Findings& findings) {
   return text;
 }
 
-std::vector<Drawing> drawings_of(const Findings& findings) {
+std::vector<Drawing> drawings_of(const PageContent& content) {
   std::vector<Drawing> figures;
-  if (!findings.rows.empty())
+  if (!content.rows.empty())
     return figures;
-  const Comparison compared = comparison_of(findings.results);
+  const Comparison compared = comparison_of(content.results);
   for (std::size_t i = 0; i < compared.cases.size(); ++i) {
     const std::vector<Chart> charts = charts_of(compared, i);
     for (const char* id : {"throughput", "efficiency", "loss", "accuracy", "breakdown", "links"}) {
@@ -125,7 +125,7 @@ std::vector<Drawing> drawings_of(const Findings& findings) {
                            svg_of(*chart, subject_of(compared, i))});
     }
   }
-  const Ranking ranking = rank(compared, findings.without);
+  const Ranking ranking = rank(compared, content.without);
   for (const Map& map : maps_of(compared, ranking)) {
     const std::string subject = (map.name.empty() ? "" : map.name + ": ") + subject_of(compared);
     figures.push_back({file_name("map-", subject), svg_of(map, subject)});

@@ -19,10 +19,10 @@ void check_prices(const Traffic& traffic, const std::vector<Bucket>& sent,
   if (!compression.on())
     return;
   const std::vector<int> ranks = compression.one_worker_of_each_table();
-  std::vector<Demand> demands;
-  const auto collect = [&demands](int iteration) {
-    return [&demands, iteration](int rank, const Work& work) {
-      demands.push_back({rank, work, iteration});
+  std::vector<CostLookup> lookups;
+  const auto collect = [&lookups](int iteration) {
+    return [&lookups, iteration](int rank, const Work& work) {
+      lookups.push_back({rank, work, iteration});
     };
   };
   const auto add = [&](const std::vector<Bucket>& buckets) {
@@ -33,10 +33,10 @@ void check_prices(const Traffic& traffic, const std::vector<Bucket>& sent,
   add(sent);
   for (const Bucket& bucket : averaged)
     traffic.for_each_activity_of_average(bucket, ranks, {}, collect(-1));
-  if (compression.unpriced(demands).empty())
+  if (compression.unpriced(lookups).empty())
     return;
   add(others);
-  refuse("with device = none compressing takes no time; else {}", compression.unpriced(demands));
+  refuse("with device = none compressing takes no time; else {}", compression.unpriced(lookups));
 }
 
 // MG-WFBP's buckets, from the cost of averaging all tensors together.

@@ -27,10 +27,10 @@ struct StateShares {
 StateShares shares_of(const Scenario& scenario, const Topology& topology) {
   if (scenario.schedule->sharding == nullptr)
     return {};
-  const Sharding how = scenario.schedule->sharding(scenario.schedule_settings);
-  const double shard = 1.0 / static_cast<double>(topology.members(how.group, 0).size());
-  return {.parameters = how.parameters ? shard : 1,
-          .gradients = how.adds_whole ? 1 : shard,
+  const Sharding sharding = scenario.schedule->sharding(scenario.schedule_settings);
+  const double shard = 1.0 / static_cast<double>(topology.members(sharding.group, 0).size());
+  return {.parameters = sharding.parameters ? shard : 1,
+          .gradients = sharding.adds_whole ? 1 : shard,
           .optimizer = shard};
 }
 
@@ -74,9 +74,9 @@ struct Gathered {
 Gathered gathered_at_once(const Scenario& scenario, const Model& model, const Topology& topology) {
   if (shares_of(scenario, topology).parameters == 1)
     return {};
-  const Sharding how = scenario.schedule->sharding(scenario.schedule_settings);
-  const std::vector<Bucket> units = unit_buckets(model, how.parts);
-  Gathered most{.units = std::min(units.size(), static_cast<std::size_t>(how.prefetch) + 1)};
+  const Sharding sharding = scenario.schedule->sharding(scenario.schedule_settings);
+  const std::vector<Bucket> units = unit_buckets(model, sharding.parts);
+  Gathered most{.units = std::min(units.size(), static_cast<std::size_t>(sharding.prefetch) + 1)};
   double sum = 0;
   for (std::size_t i = 0; i < units.size(); ++i) {
     sum += static_cast<double>(units[i].parameters);

@@ -109,26 +109,27 @@ std::string adding_source(const Scenario& scenario) {
                                        software.source));
 }
 
-std::shared_ptr<const Lesson> lesson_of(const Scenario& scenario) {
+std::shared_ptr<const LearningTask> lesson_of(const Scenario& scenario) {
   if (!scenario.learns())
     return nullptr;
   const Learning& learning = scenario.learning;
-  const auto lesson = std::make_shared<Lesson>();  // the objective refers to its data
-  lesson->data = load_data(learning.data, learning.data_folder, learning.generated, scenario.seed);
+  const auto learning_task = std::make_shared<LearningTask>();  // the objective refers to its data
+  learning_task->data =
+      load_data(learning.data, learning.data_folder, learning.generated, scenario.seed);
   if (learning.validates)
-    hold_out_validation(lesson->data);
-  lesson->objective =
-      learning.problem->objective(learning.problem_settings, lesson->data, scenario.seed);
-  return lesson;
+    hold_out_validation(learning_task->data);
+  learning_task->objective =
+      learning.problem->objective(learning.problem_settings, learning_task->data, scenario.seed);
+  return learning_task;
 }
 
 // Without a model, the learned problem is timed.
-Model trained_model(const Scenario& scenario, const Lesson* lesson) {
+Model trained_model(const Scenario& scenario, const LearningTask* learning_task) {
   if (!scenario.model.empty())
     return read_model(scenario.model, static_cast<int>(value_bytes(scenario.precision)));
   Model model{.name = scenario.learning.problem->name,
-              .sample = "sample of " + lesson->data.source};
-  for (const Tensor& tensor : lesson->objective.tensors)
+              .sample = "sample of " + learning_task->data.source};
+  for (const Tensor& tensor : learning_task->objective.tensors)
     model.layers.push_back({tensor.name, tensor.parameters, tensor.forward_flop});
   return model;
 }
@@ -176,25 +177,25 @@ std::vector<Warning> surprises_of(const Scenario& scenario, const Model& model,
 }
 
 // The iterations of an epoch: the user's, else from the data.
-int epoch_iterations_of(const Scenario& scenario, const Lesson* lesson, int workers) {
-  if (scenario.warm_up_densities.empty() || lesson == nullptr || scenario.epoch_iterations)
+int epoch_iterations_of(const Scenario& scenario, const LearningTask* learning_task, int workers) {
+  if (scenario.warm_up_densities.empty() || learning_task == nullptr || scenario.epoch_iterations)
     return scenario.epoch_iterations.value_or(1);
   return static_cast<int>(std::clamp(
-      std::round(lesson->epoch_samples() / scenario.learned_samples() / workers), 1.0, 1e9));
+      std::round(learning_task->epoch_samples() / scenario.learned_samples() / workers), 1.0, 1e9));
 }
 
 std::optional<Shards> shards_of(const Scenario& scenario, const Model& model,
                                 const Traffic& traffic, std::size_t units) {
   if (scenario.schedule->sharding == nullptr)
     return std::nullopt;
-  const Sharding how = scenario.schedule->sharding(scenario.schedule_settings);
+  const Sharding sharding = scenario.schedule->sharding(scenario.schedule_settings);
   Shards shards{
-      .how = how,
-      .units = fmt::format("{} {}", units, describe_units(model, how.parts)),
-      .gather = traffic_of_shards(traffic, how.group, CollectiveKind::all_gather),
-      .reduce_scatter = traffic_of_shards(traffic, how.group, CollectiveKind::reduce_scatter)};
+      .how = sharding,
+      .units = fmt::format("{} {}", units, describe_units(model, sharding.parts)),
+      .gather = traffic_of_shards(traffic, sharding.group, CollectiveKind::all_gather),
+      .reduce_scatter = traffic_of_shards(traffic, sharding.group, CollectiveKind::reduce_scatter)};
   shards.gather.precision = kept_in(scenario.arithmetic);  // wire-precision is for gradients
-  if (how.group != Among::all && traffic.cluster.topology.nodes.size() > 1)
+  if (sharding.group != Among::all && traffic.cluster.topology.nodes.size() > 1)
     shards.across = traffic_of_shards(traffic, Among::place, CollectiveKind::all_reduce);
   return shards;
 }
@@ -203,13 +204,14 @@ int in_rounds(int iterations, int round) {
   return (iterations + round - 1) / round * round;
 }
 
-std::optional<int> iterations_of(const Scenario& scenario, const Lesson* lesson, int workers) {
+std::optional<int> iterations_of(const Scenario& scenario, const LearningTask* learning_task,
+                                 int workers) {
   const int round = scenario.schedule->round_of(scenario.schedule_settings, workers);
   if (scenario.iterations)
     return in_rounds(*scenario.iterations, round);
-  if (lesson == nullptr)
+  if (learning_task == nullptr)
     return std::nullopt;
-  const double samples = default_epochs * lesson->epoch_samples();
+  const double samples = default_epochs * learning_task->epoch_samples();
   return in_rounds(static_cast<int>(std::clamp(
                        std::ceil(samples / scenario.learned_samples() / workers), 1.0, 1e6)),
                    round);
@@ -294,7 +296,7 @@ std::string exchange_taken(const Setup& setup) {
 namespace {
 
 Setup prepare_with(const Scenario& given, const PlatformFile& platform,
-                   std::shared_ptr<const Lesson> lesson, Model model) {
+                   std::shared_ptr<const LearningTask> learning_task, Model model) {
   Scenario scenario = given;
   set_recomputed(scenario, model);
   std::vector<Bucket> whole = fused(model, scenario, {.kind = Fusion::Kind::all});
@@ -309,7 +311,7 @@ Setup prepare_with(const Scenario& given, const PlatformFile& platform,
   place(whole);
   const Bucket& model_bucket = whole.front();
   const int workers = cluster.topology.workers();
-  scenario.epoch_iterations = epoch_iterations_of(scenario, lesson.get(), workers);
+  scenario.epoch_iterations = epoch_iterations_of(scenario, learning_task.get(), workers);
   ComputeTimes compute = compute_times(scenario, model, cluster);
   Traffic traffic = load_traffic(scenario, std::move(cluster), model_bucket);
   scenario.fusion.cycle_s = cycle_seconds(scenario, traffic);
@@ -325,7 +327,7 @@ Setup prepare_with(const Scenario& given, const PlatformFile& platform,
     choices = choose_exchanges(scenario.candidates, traffic, routes, buckets);
     traffic.picks_nearest = !tensors.empty();
   }
-  const std::optional<int> iterations = iterations_of(scenario, lesson.get(), workers);
+  const std::optional<int> iterations = iterations_of(scenario, learning_task.get(), workers);
   std::vector<Warning> warnings = shared_hosts(scenario, traffic);
   std::ranges::move(lone_workers(scenario, traffic.cluster), std::back_inserter(warnings));
   std::ranges::copy(platform.warnings, std::back_inserter(warnings));
@@ -366,7 +368,7 @@ Setup prepare_with(const Scenario& given, const PlatformFile& platform,
           .warnings = std::move(warnings),
           .profiles = platform.profiles,
           .load_s = platform.load_s,
-          .lesson = std::move(lesson),
+          .learning_task = std::move(learning_task),
           .iterations = iterations,
           .memory = std::move(memory),
           .price = std::move(price.source),
@@ -376,8 +378,9 @@ Setup prepare_with(const Scenario& given, const PlatformFile& platform,
 }  // namespace
 
 Setup prepare(const Scenario& scenario, const PlatformFile& platform) {
-  const std::shared_ptr<const Lesson> lesson = lesson_of(scenario);
-  return prepare_with(scenario, platform, lesson, trained_model(scenario, lesson.get()));
+  const std::shared_ptr<const LearningTask> learning_task = lesson_of(scenario);
+  return prepare_with(scenario, platform, learning_task,
+                      trained_model(scenario, learning_task.get()));
 }
 
 Setup prepare(const Scenario& scenario, const PlatformFile& platform, Model model) {

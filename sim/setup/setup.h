@@ -23,7 +23,7 @@
 namespace syncline {
 
 // A problem that is learned, on its data.
-struct Lesson {
+struct LearningTask {
   Data data;
   Objective objective;
 
@@ -52,11 +52,11 @@ struct Setup {
   // Single tensors, if the run makes groups of them (fusion.cycle_s); `buckets` are then the groups
   // of a run without jitter. Empty: backward makes `buckets`.
   std::vector<Bucket> tensors;
-  Bucket model_bucket;                   // all tensors as one: sent by node aggregators
-  std::vector<Warning> warnings;         // for the result
-  Profiles profiles;                     // of the platform
-  double load_s = 0;                     // PlatformFile::load_s
-  std::shared_ptr<const Lesson> lesson;  // null: only time is simulated
+  Bucket model_bucket;            // all tensors as one: sent by node aggregators
+  std::vector<Warning> warnings;  // for the result
+  Profiles profiles;              // of the platform
+  double load_s = 0;              // PlatformFile::load_s
+  std::shared_ptr<const LearningTask> learning_task;  // null: only time is simulated
   std::optional<int> iterations;  // of every worker after `warmup`; none: until throughput is known
   std::optional<MemoryNeed> memory;  // none: the devices are not known
   std::string price;                 // its source, for the result; empty: the user's price, or none

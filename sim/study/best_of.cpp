@@ -9,7 +9,7 @@
 #include "sim/report/readable.h"
 #include "sim/report/report.h"
 #include "sim/study/comparison.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 #include "sim/study/pooled.h"
 
 namespace syncline {

@@ -9,7 +9,7 @@
 
 #include "sim/report/figures.h"
 #include "sim/report/readable.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 
 namespace syncline {
 namespace {

@@ -10,8 +10,8 @@
 #include "kernels/io/text.h"
 #include "sim/options/options.h"
 #include "sim/report/readable.h"
-#include "sim/study/lists.h"
 #include "sim/study/names.h"
+#include "sim/study/ordered_lists.h"
 
 namespace syncline {
 namespace {
@@ -111,7 +111,7 @@ Words with(Words words, const Words& others) {
 
 // The options that tell the cells apart, among those that differ; if these include schedule,
 // exchange, compressor and framework, always these.
-Words told_of(const Results& results, const Indices& places, const Words& differing) {
+Words choices_told_by(const Results& results, const Indices& places, const Words& differing) {
   Words told;
   for (const std::string option : {"name", "schedule", "exchange", "compressor", "framework"})
     if (is_among(option, differing) && (told.empty() || told.front() != "name"))
@@ -170,7 +170,7 @@ std::string x_option_of(const Results& results, const Words& telling) {
 // Divides the telling options, except that on the x axis, into those that make series, which are
 // kept, and those that make cases. Returns the names of the results' cases.
 Words divided(const Results& results, Comparison& comparison) {
-  // Cells with names are compared, whatever they differ in, except the lesson.
+  // Cells with names are compared, whatever they differ in, except the learning_task.
   const bool named = is_among("name", comparison.telling_options);
   Words cases;
   const auto divide = [&](Compared compared) {
@@ -178,7 +178,7 @@ Words divided(const Results& results, Comparison& comparison) {
     comparison.series_options.clear();
     for (const std::string& option : comparison.telling_options)
       if (option != comparison.x_option)
-        (is_apart(option, compared) && (!named || role_of(option) == Role::lesson)
+        (is_apart(option, compared) && (!named || role_of(option) == Role::learning)
              ? case_options
              : comparison.series_options)
             .push_back(option);
@@ -294,7 +294,7 @@ Contests contests_among(const Results& results, const Indices& places) {
   });
   const Words& differing = contests.differing;
   const auto is_of_its_name = [&](const std::string& option) {
-    return role_of(option) != Role::lesson && is_among("name", differing) &&
+    return role_of(option) != Role::learning && is_among("name", differing) &&
            follows(results, places, option, {"name"});
   };
   for (const Compared compared : steps) {
@@ -303,7 +303,7 @@ Contests contests_among(const Results& results, const Indices& places) {
     for (const std::string& option : differing)
       (has_own_contest(option, compared) && !is_of_its_name(option) ? contests.settings : choices)
           .push_back(option);
-    const Words told = told_of(results, places, choices);
+    const Words told = choices_told_by(results, places, choices);
     contests.all.clear();
     for (const std::size_t i : places) {
       std::vector<std::pair<std::string, std::string>> setting;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/result.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 
 namespace syncline {
 

@@ -9,8 +9,8 @@
 #include "kernels/io/text.h"
 #include "sim/report/readable.h"
 #include "sim/study/charts.h"
-#include "sim/study/lists.h"
 #include "sim/study/names.h"
+#include "sim/study/ordered_lists.h"
 
 namespace syncline {
 namespace {

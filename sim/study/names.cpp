@@ -6,7 +6,7 @@
 #include <set>
 
 #include "kernels/io/text.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 
 namespace syncline {
 namespace {

@@ -15,7 +15,7 @@
 #include "sim/report/report.h"
 #include "sim/report/runs.h"
 #include "sim/study/comparison.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 #include "sim/window.h"
 
 namespace syncline {

@@ -7,8 +7,8 @@
 
 #include "kernels/io/text.h"
 #include "sim/report/readable.h"
-#include "sim/study/lists.h"
 #include "sim/study/names.h"
+#include "sim/study/ordered_lists.h"
 #include "sim/study/pooled.h"
 
 namespace syncline {
@@ -124,13 +124,13 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
            const Words& settings) {
   Words winners, level;  // names of winners, and of those that tie for first place
   std::size_t hindered = 0;
-  Hindrances hindrances;
+  WhyNoWinner obstacles;
   const CompetingCells* clearest = nullptr;
   double lead = 0;
   for (const CompetingCells& contest : contests) {
     const std::vector<RankedCell>& cells = contest.cells;
     hindered += contest.candidates() < cells.size() ? 1 : 0;
-    hindrances.add(contest);
+    obstacles.add(contest);
     if (contest.tied > 1)
       level.push_back(level_in(contest));
     if (contest.tied != 1)
@@ -157,7 +157,7 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
       ((winners.empty() && hindered == 0) || level.empty()
            ? ""
            : "; ties for first place: " + few(times_each(level))) +
-      (hindered == 0 ? "" : fmt::format("; in {} not all {}", hindered, hindrances.words())) +
+      (hindered == 0 ? "" : fmt::format("; in {} not all {}", hindered, obstacles.words())) +
       repeated_note(results, contests) + ".";
   if (clearest == nullptr)
     return {first};
@@ -176,11 +176,11 @@ Words wins_by_workers(const Results& results, const std::vector<CompetingCells>&
   std::vector<std::pair<std::string, Words>> at;  // winners, and with how many workers they win
   for (auto contest = order.begin() + 1; contest != order.end(); ++contest) {
     const Words tied = choices_of(**contest, (*contest)->tied);
-    Hindrances hindrances;
-    hindrances.add(**contest);
+    WhyNoWinner obstacles;
+    obstacles.add(**contest);
     const std::string who =
         (tied.empty() ? "none" : (tied.size() > 1 ? "a tie of " : "") + few(tied)) +
-        (hindrances.any() ? " among cells that " + hindrances.words() : "");
+        (obstacles.any() ? " among cells that " + obstacles.words() : "");
     found_or_added(at, who, &std::pair<std::string, Words>::first)
         .second.push_back(std::to_string((*contest)->workers));
   }
@@ -224,9 +224,9 @@ std::string each_by_its_best(const std::vector<CompetingCells>& contests,
   };
   std::vector<Best> bests;
   Words without;  // values with which no cell can win
-  Hindrances hindrances;
+  WhyNoWinner obstacles;
   for (const CompetingCells& contest : contests) {
-    hindrances.add(contest);
+    obstacles.add(contest);
     const RankedCell& cell = contest.cells.front();
     Words others;
     std::string value;
@@ -254,11 +254,11 @@ std::string each_by_its_best(const std::vector<CompetingCells>& contests,
     return count_shown(best.cell.samples_per_s) + " samples/s" + in_brackets(best.of);
   };
   if (bests.size() < 2)
-    return fmt::format("No two values of {} {}.", option, hindrances.words());
+    return fmt::format("No two values of {} {}.", option, obstacles.words());
   const std::string left_out =
       without.empty()
           ? ""
-          : fmt::format("; nothing {} with {} {}", hindrances.words(false), option, few(without));
+          : fmt::format("; nothing {} with {} {}", obstacles.words(false), option, few(without));
   const Best &first = bests[0], &next = bests[1];
   if (ties(next.cell, first.cell))
     return fmt::format("Each by its best, {} {} and {} tie: {} and {}{}.", option, first.value,

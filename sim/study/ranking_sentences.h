@@ -32,7 +32,7 @@ Words times_each(const Words& names);
 Words with_others(Words parts);
 
 // Why some cells of contests cannot win.
-struct Hindrances {
+struct WhyNoWinner {
   bool unsteady = false;
   bool too_large = false;
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/study/charts.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 
 namespace syncline {
 

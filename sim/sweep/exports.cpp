@@ -53,7 +53,7 @@ std::vector<std::uint64_t> averaged_bytes(const Setup& setup, const Trace& trace
 
 }  // namespace
 
-Exports exports_of(const CommandLine& line, const Sweep& sweep, Places& places) {
+Exports exports_of(const CommandLine& line, const Sweep& sweep, OutputPaths& places) {
   const auto value = [&](const char* flag) { return line.flag(flag).value_or(""); };
   Exports exports{.trace = value("trace"), .goal = value("goal"), .chakra = value("chakra")};
   if (exports.trace == "on")
@@ -103,7 +103,7 @@ void check_exports(const Exports& exports, const Setup& setup) {
   if (!exports.goal.empty() && setup.scenario.fidelity == Fidelity::analytic)
     throw std::runtime_error(
         "--goal: fidelity = analytic has no messages; allowed are flow, step and auto");
-  Places places = exports.places;
+  OutputPaths places = exports.places;
   const auto workers = static_cast<int>(setup.traffic.cluster.workers.size());
   for (int rank = 0; rank < workers && !exports.chakra.empty(); ++rank)
     places.add("--chakra", of_rank(exports.chakra, rank), chakra_begin);

@@ -47,7 +47,7 @@ double iteration_s(Scenario scenario, const PlatformFile& platform, double compu
   scenario.throughput = scenario.batch / compute_s;
   const std::string rate = run_child([&] {
     Setup setup = prepare(scenario, platform);
-    settle_fidelity(setup);
+    choose_fidelity(setup);
     require_fastest(setup.traffic.cluster);
     return fmt::format("{:.17g}",
                        figures_of(simulate(setup), scenario.batch).throughput_samples_per_s);

@@ -14,7 +14,7 @@
 #include "kernels/io/text.h"
 #include "kernels/io/whole_file.h"
 #include "sim/report/learned_tables.h"
-#include "sim/sweep/inputs.h"
+#include "sim/sweep/cell_inputs.h"
 #include "sim/traces/traces.h"
 
 namespace syncline {

@@ -9,9 +9,9 @@
 #include "sim/options/expand.h"
 #include "sim/result.h"
 #include "sim/scenario.h"
-#include "sim/sweep/cell.h"
 #include "sim/sweep/limits.h"
 #include "sim/sweep/process.h"
+#include "sim/sweep/sweep_cell.h"
 
 namespace syncline {
 

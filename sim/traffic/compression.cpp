@@ -222,12 +222,12 @@ std::string Compression::provenance() const {
                        : provenance_;
 }
 
-std::string Compression::unpriced(const std::vector<Demand>& demands) const {
+std::string Compression::unpriced(const std::vector<CostLookup>& lookups) const {
   if (tables_.empty())
     return {};
   std::vector<std::set<std::tuple<Work::Kind, std::uint64_t, int, bool>>> seen(tables_.size());
   std::vector<std::vector<CostQuestion>> questions(tables_.size());
-  for (const auto& [rank, work, iteration] : demands) {
+  for (const auto& [rank, work, iteration] : lookups) {
     const std::size_t table = table_of_[index(rank)];
     const bool several = work.kind == Work::Kind::decode && work.messages > 1;
     if (work.elements == 0 ||

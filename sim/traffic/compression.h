@@ -18,7 +18,7 @@
 namespace syncline {
 
 // Work whose seconds a run will look up.
-struct Demand {
+struct CostLookup {
   int rank = 0;
   Work work;
   int iteration = -1;
@@ -62,7 +62,7 @@ class Compression {
   double seconds(int rank, const Work& work, int iteration) const;
   // Empty if the tables have all of these costs; else one line that names all missing ones and, for
   // each table, the command that would measure them.
-  std::string unpriced(const std::vector<Demand>& demands) const;
+  std::string unpriced(const std::vector<CostLookup>& lookups) const;
   // One rank for each table: enough to look up every cost.
   std::vector<int> one_worker_of_each_table() const;
   // All iterations of a warm-up stage have messages of the same size.

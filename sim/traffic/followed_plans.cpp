@@ -18,13 +18,13 @@
 namespace syncline {
 namespace {
 
-using followed::Followed, followed::Job, followed::Mailbox, followed::Message,
+using followed::FollowedPart, followed::Job, followed::Mailbox, followed::Message,
     followed::MovingMessage, followed::FollowedStream, followed::Timer;
 
 class Follower {
  public:
   Follower(const Traffic& traffic, Routes& routes, const Payload& payload,
-           const std::vector<Plan>& plans, const Followed& what)
+           const std::vector<Plan>& plans, const FollowedPart& what)
       : traffic_(traffic), routes_(routes), payload_(payload), what_(what) {
     for (int bucket = 0; bucket < what.buckets; ++bucket)
       for (std::size_t rank = 0; rank < plans.size(); ++rank)
@@ -326,7 +326,7 @@ class Follower {
   const Traffic& traffic_;
   Routes& routes_;
   const Payload& payload_;
-  Followed what_;
+  FollowedPart what_;
   double now_s_ = 0;
   std::vector<Job> jobs_;
   std::vector<FollowedStream> streams_;
@@ -368,7 +368,7 @@ std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const 
     return std::nullopt;
   bool known = true;
   const auto followed = [&](int buckets, int parts, bool bytes) {
-    const Followed what{
+    const FollowedPart what{
         .buckets = buckets, .partitions = parts, .per_byte = bytes ? 1 / bandwidth : 0};
     const auto seconds =
         known ? Follower(traffic, routes, payload, plans, what).seconds() : std::nullopt;

@@ -18,7 +18,7 @@ inline constexpr int most_partitions = 64;    // followed; more are extrapolated
 inline constexpr double most_messages = 2e5;  // of one bucket, in all; with more, none is followed
 
 // How much of the plans is followed.
-struct Followed {
+struct FollowedPart {
   int buckets = 1;      // one after the other, each as early as possible
   int partitions = 1;   // of each pipeline, at most
   double per_byte = 1;  // scale of the plans' bytes; 0: only latencies, overheads and work

@@ -7,7 +7,7 @@
 #include "sim/report/learning.h"
 #include "sim/report/result_json.h"
 #include "sim/study/ranking.h"
-#include "sim/sweep/inputs.h"
+#include "sim/sweep/cell_inputs.h"
 #include "sim/sweep/sweep.h"
 #include "tests/fuzz/law.h"
 
@@ -42,12 +42,12 @@ void read(Bytes bytes) {
     Result other = result;
     other.options.push_back({.name = "schedule", .value = "other"});
     other.figures.worker_count = 7;
-    const Findings findings{.results = {result, other}, .rows = {}, .missing = {}};
-    require_plain_text(bytes, summary_of(findings));
-    for (const Drawing& figure : drawings_of(findings))
+    const PageContent content{.results = {result, other}, .rows = {}, .missing = {}};
+    require_plain_text(bytes, summary_of(content));
+    for (const Drawing& figure : drawings_of(content))
       require_plain_text(bytes, figure.svg);
     if (!page_parts::chart_js.empty())
-      page_of(findings);
+      page_of(content);
   });
 }
 

@@ -253,7 +253,7 @@ Simulated simulated_as(const Scenario& scenario) {
     const PlatformFile platform = read_platform(scenario);
     Setup setup = prepare(with_computation_alone(scenario, platform), platform);
     setup.keep_messages = true;
-    settle_fidelity(setup);
+    choose_fidelity(setup);
     return packed(simulate(setup));
   }));
   result.figures = figures_of(result.trace, scenario.samples());
@@ -349,7 +349,7 @@ std::string settled_fidelity(Options options) {
   const Scenario scenario = resolved(std::move(options));
   return run_child([&] {
     Setup setup = prepare(scenario, read_platform(scenario));
-    settle_fidelity(setup);
+    choose_fidelity(setup);
     return fidelity_word(setup);
   });
 }

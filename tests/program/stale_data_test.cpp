@@ -13,7 +13,7 @@
 #include "sim/gate/cause.h"
 #include "sim/options/expand.h"
 #include "sim/platform/platform_file.h"
-#include "sim/sweep/inputs.h"
+#include "sim/sweep/cell_inputs.h"
 #include "tests/program/checked_folder.h"
 #include "tests/program/installation.h"
 #include "tests/program/refused_platform.h"

@@ -48,7 +48,8 @@ bool is(const std::string& include, const std::string& pattern) {
 }
 
 const std::string offered =  // what kernels/ offers to all other code
-    "kernels/((compressor|gradient|registry|cost_table|philox|elementary|traffic|product)|io/[a-z_]+).h";
+    "kernels/((compressor|gradient|registry|cost_table|philox|elementary|traffic|product)|io/"
+    "[a-z_]+).h";
 const std::string contracts = "sim/(?!simulate)[a-z]+.h|" + offered;
 const std::string cuda = "(cuda|cublas|nv).*|(cub|thrust)/.*";
 const std::string expat = "expat.h";  // has no folder either
@@ -213,8 +214,9 @@ TEST(Names, OfAVariantsSettingsAreInItsOwnFile) {
       {"partition-bytes", "sim/exchanges/ps.cpp"},
       {"density", "kernels/compressor.h"},
       {"momentum",
-       "kernels/compressors/dgc.*|sim/options/(own_text|learning).cpp|sim/problems/[a-z-]+.cpp"},
-      {"adam", "sim/options/own_text.cpp"},
+       "kernels/compressors/dgc.*|sim/options/(text_options|learning).cpp|sim/problems/"
+       "[a-z-]+.cpp"},
+      {"adam", "sim/options/text_options.cpp"},
       {"in-node", "sim/exchanges/hierarchical.cpp"},
       {"pull", "sim/schedule.h|sim/verb.h"},  // also a verb
       {"warm-up-densities", "sim/schedules/topk-sgd.cpp"}};

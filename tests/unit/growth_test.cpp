@@ -9,7 +9,7 @@
 #include "sim/gate/folder.h"
 #include "sim/gate/history.h"
 #include "sim/platform/platform_file.h"
-#include "sim/study/lists.h"
+#include "sim/study/ordered_lists.h"
 #include "tests/unit/checked_platform.h"
 #include "tests/unit/folder.h"
 

@@ -76,12 +76,12 @@ TEST(LearningCharts, AreNotThereWhereNothingMoves) {
 }
 
 TEST(LearningCharts, AreFiguresAndInTheSummary) {
-  const Findings findings{
+  const PageContent content{
       .results = {cell("asp", made_learned(0.25, 0.7)), cell("bsp", made_learned(0.5, 0.9), 8)},
       .rows = {},
       .missing = {}};
   std::vector<std::string> names;
-  for (const Drawing& figure : drawings_of(findings)) {
+  for (const Drawing& figure : drawings_of(content)) {
     names.push_back(figure.name);
     EXPECT_TRUE(figure.svg.starts_with(svg_begin) && figure.svg.ends_with("</svg>\n"));
     EXPECT_EQ(figure.svg.find("nan"), std::string::npos) << figure.name;
@@ -89,7 +89,7 @@ TEST(LearningCharts, AreFiguresAndInTheSummary) {
   EXPECT_EQ(std::vector<std::string>(names.begin(), names.begin() + 2),
             (std::vector<std::string>{"loss-resnet50-batch-32-two-hosts.svg",
                                       "accuracy-resnet50-batch-32-two-hosts.svg"}));
-  expect_mentions(summary_of(findings),
+  expect_mentions(summary_of(content),
                   {"**reached accuracy 0.8 first: bsp, 8 s \\(one seed\\); 1 did not reach it.**",
                    "| cell | samples/s | scaling | loss | accuracy | target |",
                    "| bsp | 100.0 | 80.0 % | 0.5 | 90.0 % | 8 s |"});

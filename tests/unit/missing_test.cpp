@@ -7,7 +7,7 @@
 #include "sim/page/page.h"
 #include "sim/page/tables.h"
 #include "sim/study/ranking.h"
-#include "sim/sweep/inputs.h"
+#include "sim/sweep/cell_inputs.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/made_results.h"

@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 const std::string script = "<script>alert(1)</script>";
 
-Findings findings_of(std::vector<Result> results) {
+PageContent content_of(std::vector<Result> results) {
   return {.results = std::move(results), .rows = {}, .missing = {}};
 }
 
@@ -33,8 +33,8 @@ std::string data_text_of(const std::string& page) {
   return page.substr(from, page.find("</script>", from) - from);
 }
 
-Json data_of(const Findings& findings) {
-  return Json::parse(data_text_of(page_of(findings)));
+Json data_of(const PageContent& content) {
+  return Json::parse(data_text_of(page_of(content)));
 }
 
 std::size_t count(const std::string& text, const std::string& part) {
@@ -60,7 +60,7 @@ class Page : public testing::Test {
 };
 
 TEST_F(Page, IsOneFileThatNeedsNoOther) {
-  const std::string page = page_of(findings_of(made_sweep()));
+  const std::string page = page_of(content_of(made_sweep()));
   EXPECT_TRUE(page.starts_with(page_begin));
   EXPECT_TRUE(std::regex_search(page, std::regex("default-src 'none'")));
   for (const char* outside : {"<img", "<iframe", "<script src", "rel=\"stylesheet\"", "{{"})
@@ -69,7 +69,7 @@ TEST_F(Page, IsOneFileThatNeedsNoOther) {
 }
 
 TEST_F(Page, StringsOfResultsAreNeverMarkup) {
-  const std::string plain_page = page_of(findings_of({made_result({{"model", "m"}}, 100)}));
+  const std::string plain_page = page_of(content_of({made_result({{"model", "m"}}, 100)}));
   for (const std::string& bad : {script, std::string("</script>"), std::string("<!--<script>"),
                                  std::string("\xE2\x80\xA8&amp;\xE2\x80\xA9")}) {
     Result result = made_result({{"model", bad}, {"schedule", bad}}, 100);
@@ -78,7 +78,7 @@ TEST_F(Page, StringsOfResultsAreNeverMarkup) {
     result.figures.busiest_links[0].name = bad;
     result.provenance.compute = bad;
     result.timeline.tracks[0].name = bad;
-    const std::string page = page_of(findings_of({result, made_result({{"model", "m"}}, 90)}));
+    const std::string page = page_of(content_of({result, made_result({{"model", "m"}}, 90)}));
     const std::string text = data_text_of(page);
     EXPECT_EQ(text.find_first_of("<>&"), std::string::npos);
     EXPECT_EQ(text.find("\xE2\x80\xA8"), std::string::npos);
@@ -89,7 +89,7 @@ TEST_F(Page, StringsOfResultsAreNeverMarkup) {
 }
 
 TEST_F(Page, HasTheTimelinesOfTheTwelveBestCells) {
-  const Json data = data_of(findings_of(made_sweep()));
+  const Json data = data_of(content_of(made_sweep()));
   EXPECT_EQ(data["timelines"].size(), 8U);
   EXPECT_EQ(data["timelines"][0]["name"], "bsp, 8 workers");
   const auto& slices = data["timelines"][0]["tracks"][0]["slices"];
@@ -105,7 +105,7 @@ TEST_F(Page, HasBestAndTimelinesOfEachCase) {
     results.push_back(made_result(
         {{"platform", "p" + std::to_string(i / 10)}, {"schedule", "s" + std::to_string(i % 10)}},
         100 + 1000 * (i / 10) + i % 10));
-  const Json data = data_of(findings_of(results));
+  const Json data = data_of(content_of(results));
   ASSERT_EQ(data["cases"].size(), 3U);
   EXPECT_EQ(data["timelines"].size(), 12U);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -126,7 +126,7 @@ TEST_F(Page, OfFiveHundredCellsIsBelowTwoMegabytes) {
     results.push_back(made_result(
         {{"workers", std::to_string(1 + i % 20)}, {"density", "0." + std::to_string(100 + i / 20)}},
         100 + i, i < 480 ? 4 : 1500));  // among the best
-  const std::string page = page_of(findings_of(std::move(results)));
+  const std::string page = page_of(content_of(std::move(results)));
   EXPECT_LT(page.size(), 2'000'000U);
   const Json data = Json::parse(data_text_of(page));
   EXPECT_EQ(data["timelines"].size(), 12U);
@@ -134,7 +134,7 @@ TEST_F(Page, OfFiveHundredCellsIsBelowTwoMegabytes) {
 }
 
 TEST_F(Page, OfOneCellHasNoCurves) {
-  const Json data = data_of(findings_of({made_result({}, 100)}));
+  const Json data = data_of(content_of({made_result({}, 100)}));
   ASSERT_EQ(data["cases"].size(), 1U);
   EXPECT_EQ(data["cases"][0]["charts"][0]["id"], "breakdown");
   EXPECT_EQ(data["cases"][0]["best"]["facts"][0]["value"], "100");
@@ -142,10 +142,10 @@ TEST_F(Page, OfOneCellHasNoCurves) {
 }
 
 TEST_F(Page, OfAValidationHasItsRows) {
-  Findings findings = findings_of({made_result({}, 90), made_result({}, 220)});
-  findings.rows = {{.folder = "folder", .label = "two", .measured = 100, .simulated = 90},
-                   {.folder = "folder", .label = "four", .measured = 200, .simulated = 220}};
-  const Json data = data_of(findings);
+  PageContent content = content_of({made_result({}, 90), made_result({}, 220)});
+  content.rows = {{.folder = "folder", .label = "two", .measured = 100, .simulated = 90},
+                  {.folder = "folder", .label = "four", .measured = 200, .simulated = 220}};
+  const Json data = data_of(content);
   EXPECT_EQ(data["agreement"]["series"][0]["notes"][0], "two, -10.0 %");
   EXPECT_TRUE(data["cases"].empty());
 }
@@ -258,9 +258,9 @@ TEST(Maps, HaveTintsThatNeedNoHue) {
 }
 
 TEST(Summary, HasARowPerCellAndItsWarnings) {
-  Findings findings = findings_of(made_sweep());
-  findings.missing = {"a.json is left out"};
-  const std::string text = summary_of(findings);
+  PageContent content = content_of(made_sweep());
+  content.missing = {"a.json is left out"};
+  const std::string text = summary_of(content);
   EXPECT_TRUE(text.starts_with(summary_begin));
   EXPECT_EQ(count(text, "\n| "), 1U + 8U);
   EXPECT_NE(text.find("- a.json is left out\n- bsp, 1 worker; asp, 1 worker; bsp, 2 workers; 5 "
@@ -269,7 +269,7 @@ TEST(Summary, HasARowPerCellAndItsWarnings) {
 }
 
 TEST(Summary, HasNoMarkupOfResults) {
-  const std::string text = summary_of(findings_of(
+  const std::string text = summary_of(content_of(
       {made_result({{"schedule", script}}, 100), made_result({{"schedule", "a|b`c[d](e)"}}, 90)}));
   EXPECT_EQ(count(text, "<script"), 0U);
   EXPECT_NE(text.find("a\\|b\\`c\\[d\\]\\(e\\)"), std::string::npos);
@@ -278,7 +278,7 @@ TEST(Summary, HasNoMarkupOfResults) {
 TEST(Figures, AreWellFormedXml) {
   auto results = made_sweep();
   results[0] = made_result({{"workers", "1"}, {"schedule", script + "&\"'"}}, 100);
-  const auto figures = drawings_of(findings_of(results));
+  const auto figures = drawings_of(content_of(results));
   std::vector<std::string> names;
   for (const Drawing& figure : figures) {
     names.push_back(figure.name);
@@ -307,19 +307,19 @@ TEST(Subject, IsInEveryFigureAndSaysSeveralByTheirNumber) {
   for (std::size_t i = 0; i < compared.cases.size(); ++i)
     EXPECT_NE(subject_of(compared, i), subject_of(compared)) << compared.cases[i];
   EXPECT_EQ(subject_of({&results[4]}, results), "mine, batch 32, two-hosts");
-  EXPECT_NE(summary_of(findings_of(results)).find("\nOf 4 models, batch 32, two-hosts and dgx.\n"),
+  EXPECT_NE(summary_of(content_of(results)).find("\nOf 4 models, batch 32, two-hosts and dgx.\n"),
             std::string::npos);
 }
 
 // With SOURCE_DATE_EPOCH a report can be made again to the byte.
 TEST(PageData, SaysWhichProgramMadeItWhenAndByWhichCommand) {
-  Findings findings = findings_of(made_sweep());
-  findings.command = "syncline run 'a <b>.cfg' --jobs 2";
+  PageContent content = content_of(made_sweep());
+  content.command = "syncline run 'a <b>.cfg' --jobs 2";
   setenv("SOURCE_DATE_EPOCH", "1700000000", 1);
-  const auto data = nlohmann::json::parse(page_data(findings, 1'000'000));
-  EXPECT_EQ(data["made"]["command"], findings.command);
+  const auto data = nlohmann::json::parse(page_data(content, 1'000'000));
+  EXPECT_EQ(data["made"]["command"], content.command);
   EXPECT_EQ(data["made"]["by"],
-            findings.results[0].tool + ", SimGrid " + findings.results[0].simgrid + "; 2023-11-14");
+            content.results[0].tool + ", SimGrid " + content.results[0].simgrid + "; 2023-11-14");
   EXPECT_EQ(data["subject"], "resnet50, batch 32, two-hosts");
   for (const auto& one : data["cases"])
     EXPECT_EQ(one["subject"], data["subject"]);

@@ -63,7 +63,7 @@ TEST(Roles, AreOfNoMatterToNamedCells) {
   for (const Option& option : scenario_options()) {
     std::vector<Result> results{made_result({{"name", "one"}, {option.name, "1"}}, 100),
                                 made_result({{"name", "two"}, {option.name, "2"}}, 200)};
-    EXPECT_EQ(ranked(results).contests.size(), option.role == Role::lesson ? 2U : 1U)
+    EXPECT_EQ(ranked(results).contests.size(), option.role == Role::learning ? 2U : 1U)
         << option.name;
     EXPECT_EQ(comparison_of(results).cases.size(), 1U) << option.name;
   }
@@ -149,7 +149,7 @@ TEST(Roles, OfBatchIsAChoiceAndOfTheNetworkModelIsNot) {
   EXPECT_EQ(role_of("platform"), Role::purchase);
   EXPECT_EQ(role_of("jitter"), Role::question);
   EXPECT_EQ(role_of("skew"), Role::question);
-  EXPECT_EQ(role_of("hidden"), Role::lesson) << "a parameter of a problem";
+  EXPECT_EQ(role_of("hidden"), Role::learning) << "a parameter of a problem";
   EXPECT_EQ(role_of("density"), Role::choice);
   EXPECT_EQ(role_of("of a newer version"), Role::choice);
 }

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "sim/report/result_json.h"
-#include "sim/setup/repeats.h"
+#include "sim/setup/repeated_runs.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/made_results.h"
 

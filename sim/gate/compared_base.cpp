@@ -1,4 +1,4 @@
-#include "sim/gate/base.h"
+#include "sim/gate/compared_base.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,7 +12,7 @@
 #include "sim/gate/bless.h"
 #include "sim/gate/git.h"
 #include "sim/report/result_json.h"
-#include "sim/sweep/places.h"
+#include "sim/sweep/output_paths.h"
 
 namespace syncline {
 namespace {

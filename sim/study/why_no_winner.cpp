@@ -15,14 +15,14 @@ bool is_plural(const std::string& choice) {
 
 }  // namespace
 
-void Hindrances::add(const CompetingCells& contest) {
+void WhyNoWinner::add(const CompetingCells& contest) {
   for (const RankedCell& cell : contest.cells) {
     too_large = too_large || !cell.fits;
     unsteady = unsteady || (!cell.is_candidate && cell.fits);
   }
 }
 
-std::string Hindrances::words(bool plural) const {
+std::string WhyNoWinner::words(bool plural) const {
   Words words;
   if (unsteady)
     words.emplace_back(plural ? "are steady" : "is steady");

@@ -1,4 +1,4 @@
-#include "sim/clock/length.h"
+#include "sim/clock/run_length.h"
 
 #include <algorithm>
 #include <cmath>
@@ -85,7 +85,7 @@ std::vector<double> alone_s(const Setup& setup) {
 
 }  // namespace
 
-Length::Length(const Setup& setup)
+RunLength::RunLength(const Setup& setup)
     : setup_(setup), waiting_(setup.scenario.schedule->waits(setup.scenario.schedule_settings)) {
   const Scenario& scenario = setup.scenario;
   const auto workers = static_cast<std::size_t>(setup.traffic.cluster.topology.workers());
@@ -99,13 +99,13 @@ Length::Length(const Setup& setup)
                                                : first_check_apart(setup));
 }
 
-int Length::whole_rounds(int iterations) const {
+int RunLength::whole_rounds(int iterations) const {
   const int round = setup_.traffic.round;
   return (iterations + round - 1) / round * round;
 }
 
-std::pair<int, int> Length::iterations(const Setup& setup) {
-  const Length length(setup);
+std::pair<int, int> RunLength::iterations(const Setup& setup) {
+  const RunLength length(setup);
   const Scenario& scenario = setup.scenario;
   if (length.end_ >= 0)
     return {length.end_, length.end_};
@@ -115,7 +115,7 @@ std::pair<int, int> Length::iterations(const Setup& setup) {
       std::max(length.next_check_, scenario.warmup + length.whole_rounds(scenario.max_iterations))};
 }
 
-double Length::start_s(int rank) {
+double RunLength::start_s(int rank) {
   const Scenario& scenario = setup_.scenario;
   // Workers that wait for neighbours soon go together anyway.
   if (in_step() || (setup_.traffic.partners == Schedule::Partners::neighbours &&
@@ -141,7 +141,7 @@ double Length::start_s(int rank) {
 // waits, on average, half an iteration beyond its bound. Otherwise only the fraction of an
 // iteration matters. Two numbers are drawn for this, because their sum spreads the fraction well
 // even if an iteration takes half or twice the assumed time.
-double Length::drawn_start_s(int rank, double lead) const {
+double RunLength::drawn_start_s(int rank, double lead) const {
   constexpr std::uint32_t purpose = 4;  // sim/README.md lists all purposes
   const auto drawn = [&](int of) {
     const std::uint64_t seed = setup_.scenario.seed;
@@ -160,7 +160,7 @@ double Length::drawn_start_s(int rank, double lead) const {
   return std::min(lead + 0.5, latest_start_) * part_of(words[0]) * iteration_s;
 }
 
-bool Length::has(int iteration) {
+bool RunLength::has(int iteration) {
   if (ended_ || (end_ >= 0 && iteration >= end_))
     return false;
   latest_ = std::max(latest_, iteration);
@@ -182,7 +182,7 @@ bool Length::has(int iteration) {
   return false;
 }
 
-void Length::end() {
+void RunLength::end() {
   // A worker that waits for others could wait forever for one that has ended, so all do the same
   // number of iterations.
   if (waiting_ == Schedule::Waiting::for_nobody)
@@ -190,13 +190,13 @@ void Length::end() {
   end_ = whole_rounds(latest_ + 1);
 }
 
-void Length::sends(int rank, int iteration, int shards, bool all) {
+void RunLength::sends(int rank, int iteration, int shards, bool all) {
   Parts& parts = parts_[index(rank)][iteration];
   parts.sent += shards;
   parts.missing += shards - (all ? 1 : 0);
 }
 
-double Length::counted(int rank, int iteration, bool applied, double now_s) {
+double RunLength::counted(int rank, int iteration, bool applied, double now_s) {
   const auto parts = parts_[index(rank)].find(iteration);
   parts->second.applied += applied ? 1 : 0;
   if (--parts->second.missing > 0)
@@ -208,7 +208,7 @@ double Length::counted(int rank, int iteration, bool applied, double now_s) {
   return part;
 }
 
-void Length::stepped(int rank, int iteration, double now_s) {
+void RunLength::stepped(int rank, int iteration, double now_s) {
   if (!in_step()) {
     if (setup_.scenario.schedule->has_own_parameters())
       workers_[index(rank)].count(now_s, 1);
@@ -221,11 +221,11 @@ void Length::stepped(int rank, int iteration, double now_s) {
 
 // Rounds are the samples of the interval. An interval of few rounds, checked until it is narrow
 // enough, is too narrow.
-int Length::least_in_step() const {
+int RunLength::least_in_step() const {
   return std::min(first_check * setup_.traffic.round, whole_rounds(setup_.scenario.max_iterations));
 }
 
-bool Length::repeats() const {
+bool RunLength::repeats() const {
   const auto round = static_cast<std::size_t>(setup_.traffic.round);
   const Progress& worker = *std::ranges::max_element(
       workers_, {}, [](const Progress& worker) { return worker.counted_s.size(); });
@@ -243,7 +243,7 @@ bool Length::repeats() const {
 
 // If staleness is bounded, a worker that does more iterations than the others must wait for them in
 // the end, perhaps long after this window.
-bool Length::drifts_apart(const Window& window) const {
+bool RunLength::drifts_apart(const Window& window) const {
   constexpr double more = 0.02;
   constexpr double at_any_moment = 2;  // iterations
   std::vector<double> iterations;
@@ -254,7 +254,7 @@ bool Length::drifts_apart(const Window& window) const {
 }
 
 // In step only the warm-up is dropped: a round leaves nothing behind for the next one.
-bool Length::is_known_in_step(int measured) {
+bool RunLength::is_known_in_step(int measured) {
   if (setup_.profiles.shown_s == 0 && repeats())
     return true;
   const int round = setup_.traffic.round;
@@ -273,8 +273,8 @@ bool Length::is_known_in_step(int measured) {
 
 // Batches that begin at different places of a slow spell differ, unless each batch covers whole
 // spells.
-bool Length::is_known_of(const std::vector<Progress>& known, const Window& warm,
-                         std::optional<Window> steady) {
+bool RunLength::is_known_of(const std::vector<Progress>& known, const Window& warm,
+                            std::optional<Window> steady) {
   const std::optional<Window> whole =
       steady ? in_whole_periods(*steady, setup_.profiles.period_s) : std::nullopt;
   if (whole)
@@ -290,7 +290,7 @@ bool Length::is_known_of(const std::vector<Progress>& known, const Window& warm,
          std::abs(halves_differ(known, *steady)) <= steady_halves;
 }
 
-bool Length::is_known(int measured) {
+bool RunLength::is_known(int measured) {
   if (in_step())
     return is_known_in_step(measured);
   if (measured < first_check_apart(setup_))

@@ -1,4 +1,4 @@
-#include "sim/options/own_text.h"
+#include "sim/options/text_options.h"
 
 #include <algorithm>
 #include <stdexcept>

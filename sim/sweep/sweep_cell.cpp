@@ -1,4 +1,4 @@
-#include "sim/sweep/cell.h"
+#include "sim/sweep/sweep_cell.h"
 
 #include <filesystem>
 #include <fstream>
@@ -8,7 +8,7 @@
 #include "sim/platform/platform.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/result_json.h"
-#include "sim/sweep/inputs.h"
+#include "sim/sweep/cell_inputs.h"
 #include "sim/sweep/out_folder.h"
 #include "sim/traces/traces.h"
 

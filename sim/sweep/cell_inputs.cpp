@@ -1,4 +1,4 @@
-#include "sim/sweep/inputs.h"
+#include "sim/sweep/cell_inputs.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "sim/setup/repeats.h"
+#include "sim/setup/repeated_runs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ constexpr int several = 5;
 constexpr int fewest = 3;  // with two, Student's interval says next to nothing
 
 bool several_say_more(const Setup& setup) {
-  return setup.lesson == nullptr && chance_decides(setup);
+  return setup.learning_task == nullptr && chance_decides(setup);
 }
 
 }  // namespace

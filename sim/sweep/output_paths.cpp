@@ -1,4 +1,4 @@
-#include "sim/sweep/places.h"
+#include "sim/sweep/output_paths.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -42,18 +42,18 @@ void require_ours(const std::string& flag, const std::string& path, const std::s
                              "name, or moving it away");
 }
 
-void Places::reserve(const std::string& path, const std::string& is) {
+void OutputPaths::reserve(const std::string& path, const std::string& is) {
   if (!path.empty() && may_hold_a_file(path))
     reserved_.emplace(without_detours(path), is);
 }
 
-void Places::require_free(const std::string& flag, const std::string& path) const {
+void OutputPaths::require_free(const std::string& flag, const std::string& path) const {
   if (const auto taken = reserved_.find(without_detours(path)); taken != reserved_.end())
     throw std::runtime_error(flag + " " + brief_path(path) + ": is " + taken->second +
                              ": allowed is another name");
 }
 
-void Places::add(const std::string& flag, const std::string& path, const std::string& begin) {
+void OutputPaths::add(const std::string& flag, const std::string& path, const std::string& begin) {
   require_free(flag, path);
   require_ours(flag, path, begin);
   try {
@@ -99,7 +99,7 @@ std::string title_of_folder(const std::string& path) {
 }
 
 std::string place_of(const CommandLine& line, const std::string& flag, const std::string& begin,
-                     Places& places) {
+                     OutputPaths& places) {
   const std::string path = path_of(line, flag, "file");
   if (!path.empty())
     places.add("--" + flag, path, begin);

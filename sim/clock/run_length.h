@@ -13,9 +13,9 @@
 
 namespace syncline {
 
-class Length {
+class RunLength {
  public:
-  explicit Length(const Setup& setup);
+  explicit RunLength(const Setup& setup);
 
   // The least and the most iterations of a worker, warm-up included.
   static std::pair<int, int> iterations(const Setup& setup);

@@ -15,7 +15,7 @@ namespace syncline {
 // begin with `begin`, as the files of Syncline do. An empty file may be replaced.
 void require_ours(const std::string& flag, const std::string& path, const std::string& begin);
 
-class Places {
+class OutputPaths {
  public:
   // Reserves a file, which no flag may name. `is` says what it is, such as "the model of this
   // command".
@@ -36,7 +36,7 @@ std::string path_of(const CommandLine& line, const std::string& flag, const char
 // The path of a flag's file, whose text begins with `begin`; empty: the flag is not given. Throws
 // if the file cannot be written there.
 std::string place_of(const CommandLine& line, const std::string& flag, const std::string& begin,
-                     Places& places);
+                     OutputPaths& places);
 
 // The entries of a folder, in the order of their names. Throws std::invalid_argument, one line, if
 // it is not a folder or cannot be read.
