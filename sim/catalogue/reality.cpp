@@ -186,4 +186,14 @@ std::vector<Default> values_in_reality(const std::string& file, const std::strin
   return values;
 }
 
+std::vector<std::string> unknown_in_reality(const std::string& file, const std::string& framework) {
+  const std::vector<Known> all = rows_of(read_csv(file));
+  std::set<std::string> unknown;
+  for (const Known& known : all)
+    if (known.quantity != efficiency && known.quantity != most_rate &&
+        found_in(all, framework, known.quantity) == nullptr)
+      unknown.insert(known.quantity);
+  return {unknown.begin(), unknown.end()};
+}
+
 }  // namespace syncline

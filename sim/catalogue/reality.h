@@ -36,4 +36,7 @@ UsualPart usual_part(const std::string& kind, double rate_Bps);
 std::vector<Default> values_in_reality(const std::string& file, const std::string& framework,
                                        const NetworkCards& cards);
 
+// The options of which such a file knows something for other frameworks only.
+std::vector<std::string> unknown_in_reality(const std::string& file, const std::string& framework);
+
 }  // namespace syncline

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <stdexcept>
 
 #include "sim/clock/clock.h"
+#include "sim/clock/lower_bounds.h"
 #include "sim/schedule.h"
 
 namespace syncline {
@@ -103,11 +103,13 @@ class Slowed {
                                             : true;
   }
 
-  double narrowest_Bps(Slowdown::Kind kind) {
-    double least_Bps = std::numeric_limits<double>::infinity();
-    for (const int link : links(kind))
-      least_Bps = std::min(least_Bps, routes_.link(link).bandwidth.mean_Bps());
-    return least_Bps;
+  double busiest_Bps(Slowdown::Kind kind) {
+    const std::vector<LinkLoad> loads = link_loads(given_, routes_);
+    const auto busiest = std::ranges::find_if(loads, [&](const LinkLoad& load) {
+      return std::ranges::count(links(kind), load.link) > 0;
+    });
+    return routes_.link(busiest == loads.end() ? links(kind).front() : busiest->link)
+        .bandwidth.mean_Bps();
   }
 
   double iteration_s(Slowdown::Kind kind, double amount) {
@@ -173,7 +175,7 @@ std::vector<Slowdown> slowdowns_of(const Setup& setup, double iteration_s) {
   add(Slowdown::Kind::computation, 1, worst);
   for (Slowdown& cause : causes)
     if (cause.kind == Slowdown::Kind::cards || cause.kind == Slowdown::Kind::inside)
-      cause.rate_Bps = slowed.narrowest_Bps(cause.kind);
+      cause.rate_Bps = slowed.busiest_Bps(cause.kind);
   return causes;
 }
 

@@ -25,7 +25,7 @@ struct Slowdown {
   Kind kind = Kind::cards;
   // None: however bad it is, iterations are shorter than measured.
   std::optional<double> amount;
-  double rate_Bps = 0;  // of the narrowest of these links
+  double rate_Bps = 0;  // of the busiest of these links
 };
 
 // Seconds of the scenario's mean iteration with a slowdown of which it has the kind.

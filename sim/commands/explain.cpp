@@ -192,7 +192,7 @@ std::string explain_iteration(const Setup& setup, const Averaging& averaging) {
 }
 
 std::string explain_exchange(const char* what, const ExchangeTime& sum) {
-  return fmt::format("  {:<28} {:.6f} ({:.6f} fixed, {:.6f} bytes / bandwidth){}\n", what,
+  return fmt::format("  {:<28} {:.6f} ({:.6f} without bytes, {:.6f} more with them){}\n", what,
                      sum.exchange_s(), sum.fixed_s, sum.bytes_s,
                      sum.about ? ", about: too many messages to follow each" : "");
 }

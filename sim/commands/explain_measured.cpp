@@ -104,7 +104,9 @@ Json as_json(const Explained& one) {
 }
 
 std::string findings_text(const std::vector<Finding>& findings) {
-  std::string text = "\nwhat by itself would take as long, the likeliest first\n";
+  std::string text =
+      "\nwhat by itself would take as long, the likeliest first; links and steps with exchanges as "
+      "now\n";
   int number = 0;
   std::string others[3];
   for (const Finding& finding : findings)

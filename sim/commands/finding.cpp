@@ -17,7 +17,7 @@ Finding about_cards(const Slowdown& cause, const std::string& kind) {
   Finding finding{.likelihood = likelihood(1 / part, 1 / usual.low, 2 / usual.low),
                   .distance = std::max(0.0, std::log(usual.low / part))};
   finding.what = fmt::format(
-      "links between nodes carry {} of their rate: {:.3g} of {:.3g} Gbit/s on the narrowest; usual "
+      "links between nodes carry {} of their rate: {:.3g} of {:.3g} Gbit/s on the busiest; usual "
       "{} {} to {}",
       percent(part, 1), rate_Bps * 8e-9, cause.rate_Bps * 8e-9,
       kind.empty() ? "is, of any kind of network," : "of " + kind + " is", percent(usual.low),

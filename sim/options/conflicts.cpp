@@ -103,7 +103,7 @@ void find_misfits_of_buckets(const Scenario& scenario, const GivenOptions& given
                 {"bucket-closes", "first-bucket-bytes", "fusion-cycle"});
   else if (schedule.round != nullptr || schedule.partners() != Schedule::Partners::each_other)
     refuse_with("to schedule " + schedule.name,
-                "are schedules without rounds in which all workers average, such as bsp",
+                "are schedules in which all workers average in every iteration, such as bsp",
                 {"fusion-cycle"});
   else if (scenario.fusion.cycle_s > 0 && given.contains("fusion-cycle"))
     refuse_with("with fusion-cycle, which has buckets of at most bucket-bytes",

@@ -1,6 +1,7 @@
 #include "sim/options/reality.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "kernels/io/text.h"
 #include "sim/catalogue/files.h"
@@ -69,8 +70,13 @@ void find_reality(const GivenOptions& given, const std::string& folder, NetworkC
   else if (cards.kind.empty())
     reality.unnamed.emplace_back("no kind of network is named, so cards have their nominal rates");
   reality.defaults = values_in_reality(reality.file, framework, cards);
-  if (!framework.empty() && reality.defaults.size() == (cards.kind.empty() ? 0 : 1))
-    reality.unnamed.push_back("nothing is known there of " + framework);
+  if (!framework.empty()) {
+    std::vector<std::string> unknown = unknown_in_reality(reality.file, framework);
+    std::erase_if(unknown, [&](const std::string& option) { return given.contains(option); });
+    if (!unknown.empty())
+      reality.unnamed.push_back(fmt::format("nothing is known there of {} of {}",
+                                            fmt::join(unknown, " and "), framework));
+  }
   std::erase_if(reality.defaults, [&](const Default& value) {
     return given.contains(value.option) ||
            (value.option == "overlap-slowdown" && !slows_computation(scenario));

@@ -146,12 +146,7 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress,
   figures.throughput_interval = certainty.interval;
   figures.halves_differ = certainty.halves_differ;
   if (is_unsteady(figures))
-    figures.warnings.emplace_back(
-        WarningKind::unsteady,
-        fmt::format(
-            "{:.4g} samples/s in the first half of the window, {:.4g} samples/s in the second",
-            figures.throughput_samples_per_s * (1 - figures.halves_differ / 2),
-            figures.throughput_samples_per_s * (1 + figures.halves_differ / 2)));
+    figures.warnings.push_back(unsteady_warning(figures));
   if (trace.cut_short)
     figures.warnings.emplace_back(
         "max-iterations was reached before the run was steady and throughput known as well as "
@@ -257,6 +252,15 @@ void add_bounds(const Trace& trace, const std::vector<WorkerRows>& workers,
 
 bool is_unsteady(const Figures& figures) {
   return std::abs(figures.halves_differ) > steady_halves;
+}
+
+Warning unsteady_warning(const Figures& figures) {
+  return Warning(
+      WarningKind::unsteady,
+      fmt::format(
+          "{:.4g} samples/s in the first half of the window, {:.4g} samples/s in the second",
+          figures.throughput_samples_per_s * (1 - figures.halves_differ / 2),
+          figures.throughput_samples_per_s * (1 + figures.halves_differ / 2)));
 }
 
 bool can_win(const Figures& figures) {

@@ -11,6 +11,7 @@ namespace syncline {
 
 // Whether the halves of the window differ by more than 3 %; a warning then says so.
 bool is_unsteady(const Figures& figures);
+Warning unsteady_warning(const Figures& figures);
 // Whether a result may win: its throughput is steady and so is known, and it fits into memory.
 bool can_win(const Figures& figures);
 

@@ -137,9 +137,11 @@ void take_means(Figures& figures, const std::vector<Figures>& other_runs) {
     own.push_back(run.throughput_interval);
   figures.throughput_interval = interval_of_runs(values, own, figures.halves_differ);
 
-  if (!is_unsteady(figures))  // their mean is steady
-    std::erase_if(figures.warnings,
-                  [](const Warning& warning) { return warning.kind == WarningKind::unsteady; });
+  // The warning is about the mean of all runs, not about the first.
+  std::erase_if(figures.warnings,
+                [](const Warning& warning) { return warning.kind == WarningKind::unsteady; });
+  if (is_unsteady(figures))
+    figures.warnings.push_back(unsteady_warning(figures));
   if (!shows_modes(values, own))
     return;
   std::vector<std::string> shown;

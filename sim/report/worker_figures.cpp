@@ -65,12 +65,13 @@ double sent_per_iteration(const Trace& trace, const std::vector<WorkerRows>& wor
   return bytes / static_cast<double>(workers[worker].iterations.size());
 }
 
-// "; server 0 runs on its host, ...": if this spares the worker bytes that the other worker sends.
+// "; server 0 runs on its host, ...": if this spares the worker bytes that the other worker pushes.
 std::string server_beside(const Trace& trace, const std::vector<WorkerRows>& workers,
                           std::size_t worker, std::size_t other) {
   constexpr double hardly_fewer = 0.9;
-  if (sent_per_iteration(trace, workers, worker) >
-      hardly_fewer * sent_per_iteration(trace, workers, other))
+  if (std::ranges::find(trace.rows, Verb::push, &Row::verb) == trace.rows.end() ||
+      sent_per_iteration(trace, workers, worker) >
+          hardly_fewer * sent_per_iteration(trace, workers, other))
     return {};
   for (int server = trace.workers; server < trace.workers + trace.servers; ++server)
     if (static_cast<std::size_t>(server) < trace.on_worker.size() &&

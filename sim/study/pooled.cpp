@@ -248,14 +248,17 @@ Pool pooled(Results cells) {
       std::ranges::any_of(groups, [](const Results& group) { return group.size() > 1; });
   std::map<double, std::string> seeds;
   std::set<std::size_t> counts;
+  bool several_runs = false;  // of one seed
   for (Results& group : groups) {
     if (!repeats) {
       pool.results.push_back(std::move(group.front()));
       continue;
     }
     counts.insert(group.size());
-    for (const Result& cell : group)
+    for (const Result& cell : group) {
       seeds.emplace(seed_of(cell), cell.option("seed"));
+      several_runs = several_runs || cell.figures.runs > 1;
+    }
     pool.results.push_back(pool_of(std::move(group)));
   }
   for (const std::string option : {"best-of", "best-of-seeds"})
@@ -267,9 +270,10 @@ Pool pooled(Results cells) {
       shown.push_back(seed);
     write_alike(pool.results, "seed", fmt::format("{}", fmt::join(shown, ", ")));
     pool.notes.push_back(fmt::format(
-        "each is the median of {}{} seeds ({}); in brackets the least and the most",
+        "each is the median of {}{} seeds ({}){}; in brackets the least and the most",
         *counts.begin() == *counts.rbegin() ? "" : fmt::format("{} to ", *counts.begin()),
-        *counts.rbegin(), shown.size() > most_named ? few(shown) : and_listed(shown)));
+        *counts.rbegin(), shown.size() > most_named ? few(shown) : and_listed(shown),
+        several_runs ? ", throughput of all their runs" : ""));
   }
   if (const std::string note = note_of_caches(pool.results); !note.empty())
     pool.notes.push_back(note);

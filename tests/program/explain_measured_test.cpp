@@ -86,6 +86,20 @@ TEST(ExplainMeasured, FindsHowLittleLinksInsideNodesCarry) {
   EXPECT_EQ(amount_found(found, "cards"), -1) << "one node has no links between nodes";
 }
 
+// Slots of 6 GB/s are narrower than the host, which all eight GPUs share.
+TEST(ExplainMeasured, NamesTheHostWhereItIsBusier) {
+  const Options one_node{{"platform", "pcie:nodes=1:gpus=8:host=13.4GBps"},
+                         {"model", "resnet50"},
+                         {"throughput", "253"}};
+  const double slow_s =
+      seconds_planted(one_node, {{"platform", "pcie:nodes=1:gpus=8:host=6.7GBps:pcie=3GBps"}});
+  const Json found = causes_found(one_node, slow_s);
+  EXPECT_NEAR(amount_found(found, "inside"), 0.5, 1e-4);
+  for (const Json& cause : found)
+    if (cause.at("name") == "inside")
+      expect_mentions(cause.at("sentence").get<std::string>(), {"6.7 of 13.4 GB/s"});
+}
+
 // A FATPIPE link is a link, too: it limits each flow by itself.
 TEST(ExplainMeasured, FindsHowLittleASwitchInsideNodesCarries) {
   const TemporaryFolder folder;

@@ -113,7 +113,10 @@ TEST(Reality, IsAlsoAnEditedCopy) {
   EXPECT_EQ(with(ib + "horovod,step-overhead,0,2e-6,1e-5,mine").network_efficiency, 0.5);
   EXPECT_EQ(with(ib + "horovod,step-overhead,0,2e-6,1e-5,mine").step_overhead_s, 2e-6);
   expect_mentions(with(ib + "pytorch-ddp,step-overhead,0,2e-6,1e-5,mine").reality.described(),
-                  {"nothing is known there of horovod"});
+                  {"nothing is known there of step-overhead of horovod"});
+  expect_mentions(typical({{"framework", "horovod"}, {"platform", "dgx:cards=8x400Gbps:ib"}})
+                      .reality.described(),
+                  {"nothing is known there of optimizer-overhead of horovod"});
   const std::vector<std::pair<std::string, std::vector<std::string>>> bad{
       {"ib,network-efficiency,0.6,0.5,0.7,mine", {"mine.csv:2", "middle = 0.5", "low <= middle"}},
       {"ib,network-efficiency,0.4,0.5,1.2,mine", {"mine.csv:2", "1.2", "up to 1"}},

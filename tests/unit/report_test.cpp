@@ -112,6 +112,9 @@ TEST(Iterations, OfUnequalWorkersAreTheirTimeForWhatThroughputCounts) {
   builder.trace().servers = 1;
   builder.trace().rank_names.push_back("server 0");
   builder.trace().on_worker = {0, 1, 0};
+  EXPECT_TRUE(builder.report(10, 1).warnings[0].text.ends_with("counts them all"))
+      << "workers that only answer each other, as ad-psgd's, push nothing";
+  builder.trace().rows.push_back({.verb = Verb::push, .rank = 1, .iteration = 0});
   expect_mentions(builder.report(10, 1).warnings[0].text,
                   {"; server 0 runs on its host, so its pushes there cross no link"});
   builder.trace().rows.push_back({.rank = 0, .iteration = 0, .bytes_sent = 700});

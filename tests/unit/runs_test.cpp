@@ -65,6 +65,26 @@ TEST(Runs, ThatAllSlowDownAreKnownLessWell) {
   EXPECT_NEAR(*all_of(runs).throughput_interval, 4.303 * 2 / std::sqrt(3) / 100, 1e-12);
 }
 
+TEST(Runs, AreCalledUnsteadyByTheirMeanNotByTheFirst) {
+  const auto warnings_of = [](std::vector<double> halves) {
+    std::vector<Figures> runs;
+    for (const double differ : halves) {
+      runs.push_back(run(100));
+      runs.back().halves_differ = differ;
+      if (is_unsteady(runs.back()))
+        runs.back().warnings.push_back(unsteady_warning(runs.back()));
+    }
+    return all_of(runs).warnings;
+  };
+  EXPECT_TRUE(warnings_of({0.05, -0.02}).empty());
+  for (const std::vector<double>& halves : {std::vector{0.01, 0.11}, {0.11, 0.01}}) {
+    const std::vector<Warning> warnings = warnings_of(halves);
+    ASSERT_EQ(warnings.size(), 1U);
+    expect_mentions(warnings.front().text,
+                    {"97 samples/s in the first half", "103 samples/s in the second"});
+  }
+}
+
 TEST(Runs, ThatAreOneStayAsTheyAre) {
   const Figures figures = all_of({run(98, 0.5)});
   EXPECT_DOUBLE_EQ(figures.throughput_samples_per_s, 98);
