@@ -33,6 +33,12 @@ Qsgd qsgd_of(const Settings& settings) {
   return qsgd;
 }
 
+void refuse_elias(const Settings& settings) {
+  if (const std::string coding = settings.word("coding"); coding != "fixed")
+    throw std::invalid_argument("qsgd on a CUDA device: coding = " + coding +
+                                ": allowed is fixed, as Elias codes are made on CPUs only");
+}
+
 namespace {
 
 // The scale of one bucket: its largest magnitude, or its 2-norm.
@@ -290,55 +296,27 @@ Promise promise(const Settings& settings, std::size_t elements, std::size_t /*se
   return said;
 }
 
-Amount coded_sectors(const Settings& settings, std::size_t elements) {
-  const double mean = bytes(settings, elements, Precision::fp32).bytes;
-  return sectors({mean, 0.05 * mean});
-}
-
 constexpr double adding_slots = 20;
 
-// What qsgd.cu enqueues. Elias codes have no CUDA version: counted is what one enqueued that was
-// tested until 0.3.0, with fixed-width codes as the input of its coder.
+// What qsgd.cu enqueues.
 StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
+  refuse_elias(settings);
   const Qsgd qsgd = qsgd_of(settings);
-  const std::size_t buckets = buckets_of(qsgd, elements);
   const Amount tensor = sectors(4 * elements),
-               fixed = sectors(4 * buckets + packed_bytes(elements, qsgd.bits)),
-               states = sectors(8 * ((buckets + 15) / 16));
+               fixed = sectors(4 * buckets_of(qsgd, elements) + packed_bytes(elements, qsgd.bits));
   const bool feedback = with_feedback(settings);
   // The kernels of other widths and buckets have twice the instructions, counted in the code.
   const bool fast = std::has_single_bit(qsgd.bits) && qsgd.bucket == 512;
-  StreamOperations operations{{"quantise_kernel", (feedback ? 2 : 1) * tensor,
-                               fixed + (feedback ? tensor : Amount()),
-                               (fast ? 68 : 136) * static_cast<double>(elements), 2}};
-  if (qsgd.coding == Coding::fixed)
-    return operations;
-  operations.push_back({"memset of the length", 0, sector_bytes});
-  operations.push_back({"memset of states", 0, sectors(8 * buckets)});
-  operations.push_back({"memset of the ticket", 0, sector_bytes});
-  operations.push_back({"code_kernel", fixed + states + sector_bytes,
-                        coded_sectors(settings, elements) + states + 2 * sector_bytes});
-  return operations;
+  return {{"quantise_kernel", (feedback ? 2 : 1) * tensor, fixed + (feedback ? tensor : Amount()),
+           (fast ? 68 : 136) * static_cast<double>(elements), 2}};
 }
 
 StreamOperations decode_traffic(const Settings& settings, std::size_t elements,
                                 std::size_t messages) {
+  refuse_elias(settings);
   const Qsgd qsgd = qsgd_of(settings);
-  const std::size_t buckets = buckets_of(qsgd, elements),
-                    codes_bytes = packed_bytes(elements, qsgd.bits);
-  if (qsgd.coding == Coding::fixed)
-    return dense_sum(4 * buckets + codes_bytes, elements, messages, adding_slots);
-  const Amount message = coded_sectors(settings, elements), places = sectors(8 * buckets),
-               codes = sectors(codes_bytes);
-  // Codes of zero are not written.
-  const Amount written = qsgd.coding == Coding::dense ? codes : between(0, codes.mean);
-  StreamOperations operations{
-      {"measure_kernel", message, 2 * message},
-      {"walk_kernel", 2 * message, places},
-      {"memset of codes", 0, codes},
-      {"unpack_kernel", places + message + written, sectors(4 * buckets) + written}};
-  operations.push_back(dense_sum(4 * buckets + codes_bytes, elements, 1, adding_slots).front());
-  return repeated(operations, messages);
+  return dense_sum(4 * buckets_of(qsgd, elements) + packed_bytes(elements, qsgd.bits), elements,
+                   messages, adding_slots);
 }
 
 const Registered<Compressor> entry{{

@@ -221,12 +221,6 @@ QsgdShape shape_of(const Settings& settings, std::size_t elements) {
           static_cast<unsigned>(std::countr_zero(qsgd.bucket)), with_feedback(settings)};
 }
 
-void check(const Settings& settings) {
-  if (const std::string coding = settings.word("coding"); coding != "fixed")
-    throw std::invalid_argument("qsgd on a CUDA device: coding = " + coding +
-                                ": allowed is fixed, as Elias codes are made on CPUs only");
-}
-
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
             const DeviceOutput& output, void*, void* stream) {
   const QsgdShape shape = shape_of(settings, input.elements);
@@ -254,8 +248,11 @@ void decode_add(const Settings& settings, const DeviceMessages& messages, const 
   }
 }
 
-const Registered<DeviceCompressor> entry{
-    {.name = "qsgd", .halves = true, .check = check, .encode = encode, .decode_add = decode_add}};
+const Registered<DeviceCompressor> entry{{.name = "qsgd",
+                                          .halves = true,
+                                          .check = refuse_elias,
+                                          .encode = encode,
+                                          .decode_add = decode_add}};
 
 }  // namespace
 }  // namespace syncline

@@ -19,5 +19,7 @@ struct Qsgd {
 };
 
 Qsgd qsgd_of(const Settings& settings);
+// Throws std::invalid_argument for codes that no GPU makes, and no modelled table prices.
+void refuse_elias(const Settings& settings);
 
 }  // namespace syncline

@@ -197,12 +197,19 @@ TEST(Calibrate, ModelledFurtherMessagesTakeTheirSlotsAndAWait) {
   }
 }
 
-// The codes of a single value have fewer bytes than its share of a typical message.
+TEST(Calibrate, ModelledTablesHaveNoCodesThatNoKernelMakes) {
+  const Ended ended =
+      calibrate("--model v100 --compressors qsgd --sizes 1 --set coding=sparse --out " +
+                testing::TempDir() + "elias_model.csv");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.text,
+            "syncline-calibrate: qsgd on a CUDA device: coding = sparse: allowed is fixed, as "
+            "Elias codes are made on CPUs only\n");
+}
+
 TEST(Calibrate, ModelledSecondsAreNumbersWhereNoL2IsKnown) {
   const std::string path = testing::TempDir() + "no_l2.csv";
-  ASSERT_EQ(
-      calibrate("--model v100 --compressors qsgd --sizes 1 --set coding=sparse --out " + path).code,
-      0);
+  ASSERT_EQ(calibrate("--model v100 --compressors qsgd --sizes 1 --out " + path).code, 0);
   EXPECT_GT(read_cost_table(path).rows.size(), 1u);  // passes all checks of a range
 }
 
