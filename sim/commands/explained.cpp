@@ -345,9 +345,9 @@ std::vector<Explained> explanations_of(const std::vector<Section>& sections,
     const std::size_t second = all.size() - 1 - i;
     std::optional<Other> other;
     if (second != i)
-      other.emplace(found[second].what,
-                    slowed_seconds(sweep.cells.front(), all[second], found[i].causes),
-                    varied_s[second]);
+      other.emplace(Other{found[second].what,
+                          slowed_seconds(sweep.cells.front(), all[second], found[i].causes),
+                          varied_s[second]});
     if (one.times() > 1 + no_difference)
       one.causes = findings_of(found[i], varied_s[i], other ? &*other : nullptr);
     all_explained.push_back(std::move(one));
