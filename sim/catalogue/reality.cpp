@@ -18,6 +18,10 @@ namespace {
 constexpr const char* efficiency = "network-efficiency";
 constexpr const char* most_rate = "most-Gbps";
 
+bool is_of_networks(const std::string& quantity) {
+  return quantity == efficiency || quantity == most_rate;
+}
+
 // A row: what is known of one quantity of a kind of network, or of a framework.
 struct Known {
   std::string kind, quantity;
@@ -67,11 +71,10 @@ void check_kinds(const Csv& csv, const std::vector<Known>& all) {
     if (known.quantity == efficiency)
       networks.insert(known.kind);
   csv.for_each_row([&, known = all.begin()](const Csv::Row&) mutable {
-    const bool is_of_network = known->quantity == efficiency || known->quantity == most_rate;
     if (!networks.contains(known->kind) && framework_called(known->kind).name != known->kind)
       refuse("kind = {}: allowed are frameworks without a version, and kinds of network with {}",
              brief(known->kind), efficiency);
-    if (networks.contains(known->kind) != is_of_network)
+    if (networks.contains(known->kind) != is_of_networks(known->quantity))
       refuse(
           "quantity = {} of {}: allowed are {} and {} for a kind of network that has {}, and "
           "options for a framework",
@@ -190,8 +193,7 @@ std::vector<std::string> unknown_in_reality(const std::string& file, const std::
   const std::vector<Known> all = rows_of(read_csv(file));
   std::set<std::string> unknown;
   for (const Known& known : all)
-    if (known.quantity != efficiency && known.quantity != most_rate &&
-        found_in(all, framework, known.quantity) == nullptr)
+    if (!is_of_networks(known.quantity) && found_in(all, framework, known.quantity) == nullptr)
       unknown.insert(known.quantity);
   return {unknown.begin(), unknown.end()};
 }

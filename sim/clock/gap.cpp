@@ -103,8 +103,9 @@ class Slowed {
                                             : true;
   }
 
-  double busiest_Bps(Slowdown::Kind kind) {
-    const std::vector<LinkLoad> loads = link_loads(given_, routes_);
+  std::vector<LinkLoad> loads() { return link_loads(given_, routes_); }
+
+  double busiest_Bps(Slowdown::Kind kind, const std::vector<LinkLoad>& loads) const {
     const auto busiest = std::ranges::find_if(loads, [&](const LinkLoad& load) {
       return std::ranges::count(links(kind), load.link) > 0;
     });
@@ -173,9 +174,10 @@ std::vector<Slowdown> slowdowns_of(const Setup& setup, double iteration_s) {
   add(Slowdown::Kind::inside, 1, 1 / worst);
   add(Slowdown::Kind::steps, 1e-9, longest_s);
   add(Slowdown::Kind::computation, 1, worst);
+  const std::vector<LinkLoad> loads = slowed.loads();
   for (Slowdown& cause : causes)
     if (cause.kind == Slowdown::Kind::cards || cause.kind == Slowdown::Kind::inside)
-      cause.rate_Bps = slowed.busiest_Bps(cause.kind);
+      cause.rate_Bps = slowed.busiest_Bps(cause.kind, loads);
   return causes;
 }
 

@@ -33,9 +33,8 @@ std::vector<Option> reality_options() {
           "nominal rates, typical ones, or a file of values (default: typical where a framework "
           "and a kind of network are named, else nominal)",
           "nominal is an upper bound. typical gives options that you leave out the middle values "
-          "of "
-          "platforms/networks.csv for the framework and the kind of network, which a result names "
-          "with their sources; a file is an edited copy of it.",
+          "of platforms/networks.csv for the framework and the kind of network, which a result "
+          "names with their sources; a file is an edited copy of it.",
           "nominal"),
       row("network-efficiency", &Scenario::network_efficiency, numbers(1e-3, 1), "", Role::question,
           "part of the network cards' rate that collectives reach, such as 0.9 (default: 1)",

@@ -225,8 +225,8 @@ void take_reality(const GivenOptions& given, Scenario& scenario) {
   });
   if (left_out && reality.defaults.empty())
     reality = {};
-  else
-    scenario.written["reality"] = reality.name;
+  else if (left_out)
+    scenario.written["reality"] = typical_reality;
 }
 
 // Keeps only the framework's defaults that were taken: the schedule's own defaults come later.

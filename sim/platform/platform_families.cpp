@@ -49,8 +49,7 @@ const std::vector<PlatformWord>& platform_word_rows() {
       {"pcie", "63GBps", "a GPU's slot, each way: the way to the card and to the node's memory"},
       {"host", "13GBps",
        "where GPUs have no nvlink: what all of a node move through the host together, to each "
-       "other "
-       "and to cards and memory; without it slots alone limit them",
+       "other and to cards and memory; without it slots alone limit them",
        "nvlink=none"},
       {"inside-latency", "3.4us", "between two GPUs of a node"},
       {"latency", "14us", "between two GPUs of two nodes"},

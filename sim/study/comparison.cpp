@@ -92,7 +92,8 @@ Words differing_options(const Results& results, const Indices& places) {
   for (const std::size_t place : places) {
     for (const WrittenOption& option : results[place].options)
       values[option.name].insert(option.value);
-    values["reality"].insert(results[place].option("reality"));  // nominal results do not have it
+    if (results[place].option("reality").empty())
+      values["reality"].insert("nominal");
   }
   Words differing;
   for (const auto& [option, different] : values)

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "kernels/io/text.h"
 #include "sim/platform/platform_file.h"
 #include "sim/platform/platform_text.h"
 #include "tests/unit/errors.h"
@@ -112,6 +113,13 @@ TEST(Reality, IsAlsoAnEditedCopy) {
   const std::string ib = "ib,network-efficiency,0.4,0.5,0.6,mine\n";
   EXPECT_EQ(with(ib + "horovod,step-overhead,0,2e-6,1e-5,mine").network_efficiency, 0.5);
   EXPECT_EQ(with(ib + "horovod,step-overhead,0,2e-6,1e-5,mine").step_overhead_s, 2e-6);
+  const std::string unprintable =
+      folder.write("\x01.csv", "kind,quantity,low,middle,high,source\n" + ib);
+  EXPECT_EQ(typical({{"platform", "dgx:cards=8x400Gbps:ib"},
+                     {"framework", "horovod"},
+                     {"reality", unprintable}})
+                .written.at("reality"),
+            printable(unprintable));
   expect_mentions(with(ib + "pytorch-ddp,step-overhead,0,2e-6,1e-5,mine").reality.described(),
                   {"nothing is known there of step-overhead of horovod"});
   expect_mentions(typical({{"framework", "horovod"}, {"platform", "dgx:cards=8x400Gbps:ib"}})
