@@ -127,6 +127,9 @@ struct Phase {
   bool round = false;
   bool adds = false;  // in a pipeline: this rank adds up what it receives, in its host's memory
   Stage stage = {};
+  // What a collective library makes of it (sim/traffic/nccl_choice.h).
+  double before_s = 0;      // its software takes these seconds before the first step
+  double latency_part = 1;  // of its routes' latencies, that each step waits for
 };
 
 // Whether every member sends to one neighbour and receives from one, in several steps.

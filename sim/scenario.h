@@ -223,8 +223,9 @@ struct ComputeOptions {
 struct ExchangeOptions {
   const Exchange* exchange = nullptr;
   Settings exchange_settings;
-  // `exchange = auto`: the cheapest is chosen for each bucket.
+  // `exchange = auto`: the cheapest is chosen for each bucket; `nccl`: as NCCL chooses.
   std::vector<CandidateExchange> candidates;
+  bool nccl_chooses = false;
   std::optional<int> channels;  // of an exchange with channels; none: channels_over() decides
   // Of the dense rival, and of averages in groups: the user's, if it adds dense gradients.
   const Exchange* dense_exchange = nullptr;

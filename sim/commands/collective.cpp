@@ -10,6 +10,7 @@
 
 #include "kernels/io/text.h"
 #include "kernels/io/whole_file.h"
+#include "sim/catalogue/network.h"
 #include "sim/clock/lower_bounds.h"
 #include "sim/commands/all_reduce.h"
 #include "sim/commands/collective_table.h"
@@ -31,6 +32,7 @@
 #include "sim/sweep/process.h"
 #include "sim/sweep/sweep.h"
 #include "sim/traffic/exchange_time.h"
+#include "sim/traffic/nccl_choice.h"
 
 namespace syncline {
 namespace {
@@ -60,8 +62,10 @@ Sweep exchanges_of(const CommandLine& line) {
   for (const std::string& name : values_of(given.at("exchange"))) {
     if (name == "auto")
       throw std::invalid_argument(
-          "--exchange auto: allowed are names of exchanges, whose times the table compares");
-    Registered<Exchange>::find(name);  // throws if there is none of this name
+          "--exchange auto: allowed are nccl and names of exchanges, whose times the table "
+          "compares");
+    if (name != "nccl")
+      Registered<Exchange>::find(name);  // throws if there is none of this name
   }
   return expand({{.name = {}, .options = given}}, false);
 }
@@ -77,6 +81,13 @@ double simulated_s(const Setup& setup) {
   return to_s - std::max(from_s, 0.0);
 }
 
+std::vector<Payload> payloads_of(const std::vector<std::uint64_t>& sizes) {
+  std::vector<Payload> payloads;
+  for (const std::uint64_t bytes : sizes)
+    payloads.push_back(dense(bytes));
+  return payloads;
+}
+
 // What a process finds out about one exchange: the times of these sizes and the bound of the
 // largest, or why the exchange does not support this cluster.
 Json timed(const Scenario& scenario, const std::vector<std::uint64_t>& sizes, const Limits& limits,
@@ -90,7 +101,13 @@ Json timed(const Scenario& scenario, const std::vector<std::uint64_t>& sizes, co
     choose_fidelity(setup);
     Routes routes = setup.traffic.cluster.routes();
     const bool by_arithmetic = setup.scenario.fidelity == Fidelity::analytic;
-    Json times = Json::array(), about = Json::array();
+    Json times = Json::array(), about = Json::array(), ways = Json::array();
+    if (by_arithmetic && scenario.nccl_chooses)
+      setup.choices = choose_as_nccl(scenario.candidates, setup.traffic, routes, payloads_of(sizes),
+                                     scenario.network->latency_after_flow);
+    for (const std::uint64_t bytes : scenario.nccl_chooses ? sizes : std::vector<std::uint64_t>())
+      ways.push_back(
+          std::ranges::find(setup.choices, bytes, &ExchangeChoice::bytes)->seconds.front().first);
     for (const std::uint64_t bytes : by_arithmetic ? sizes : std::vector<std::uint64_t>()) {
       const ExchangeTime time = exchange_time(setup.traffic, routes, dense(bytes));
       times.push_back(time.exchange_s());
@@ -117,6 +134,7 @@ Json timed(const Scenario& scenario, const std::vector<std::uint64_t>& sizes, co
     }
     found["times_s"] = std::move(times);
     found["about"] = std::move(about);
+    found["ways"] = std::move(ways);
     return found;
   } catch (const std::invalid_argument& error) {
     return {{"refused", error.what()}};
@@ -151,6 +169,8 @@ void take(const Json& found, const std::vector<std::uint64_t>& sizes, Collective
     exchange.times_s.push_back(time_s);
   for (const bool about : found.at("about"))
     exchange.about.push_back(about);
+  for (const std::string way : found.at("ways"))
+    exchange.ways.push_back(way);
   for (const std::string warning : found.at("warnings"))
     if (!is_among(warning, table.warnings))
       table.warnings.push_back(warning);
@@ -194,7 +214,7 @@ void time_all(const CommandLine& line, const std::optional<NcclLog>& log, Sweep&
   if (!wrong.empty())
     throw std::runtime_error(wrong);
   for (std::size_t cell = 0; cell < sweep.cells.size(); ++cell) {
-    CollectiveExchange exchange{.name = sweep.cells[cell].exchange->name};
+    CollectiveExchange exchange{.name = sweep.cells[cell].written.at("exchange")};
     std::string refused;
     for (std::size_t i = 0; i < parts.size(); ++i)
       if (parts[i].cell == cell && found[i].contains("refused"))

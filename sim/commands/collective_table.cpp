@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -147,6 +149,20 @@ std::string comparison_text(const CollectiveTable& table) {
   return text;
 }
 
+// "ring LL up to 262144 B, ring Simple": the ways of an exchange, by size.
+std::string ways_text(const CollectiveTable& table, const CollectiveExchange& exchange) {
+  std::map<std::uint64_t, std::string> by_size;
+  for (std::size_t i = 0; i < exchange.ways.size(); ++i)
+    by_size[table.rows[i].bytes] = exchange.ways[i];
+  std::string text;
+  for (auto row = by_size.begin(); row != by_size.end(); ++row)
+    if (const auto next = std::next(row); next == by_size.end())
+      text += row->second;
+    else if (next->second != row->second)
+      text += fmt::format("{} up to {} B, ", row->second, row->first);
+  return text;
+}
+
 // "16 workers on 2 nodes, by closed form": how the times were found.
 std::string described(const CollectiveTable& table) {
   std::vector<std::string> ways;
@@ -213,6 +229,9 @@ std::string collective_text(const CollectiveTable& table) {
   for (const std::string& warning : table.warnings)
     text += "# warning: " + printable(warning) + "\n";
   text += table_of(blocks);
+  for (const CollectiveExchange& exchange : table.exchanges)
+    if (!exchange.ways.empty())
+      text += fmt::format("# {}: {}\n", exchange.name, ways_text(table, exchange));
   if (table.exchanges.size() > 1)
     text += table.is_measured() ? "# *: nearest to the measured time\n" : "# *: the fastest\n";
   if (std::ranges::any_of(table.exchanges, [](const CollectiveExchange& exchange) {
@@ -236,6 +255,7 @@ Json collective_json(const CollectiveTable& table) {
       Json one{{"exchange", exchange.name}};
       one.update(rates(exchange.times_s[i]));
       one["about"] = static_cast<bool>(exchange.about[i]);
+      one["way"] = exchange.ways.empty() ? Json(nullptr) : Json(exchange.ways[i]);
       one["fastest"] = is_fastest(table, exchange, i);
       if (row.measured_s) {
         one["error"] = table.error(exchange, i);

@@ -23,7 +23,8 @@ struct CollectiveExchange {
   std::string name;
   std::vector<std::string> fidelities = {};  // analytic, or step or flow or both
   std::vector<double> times_s = {};          // by row
-  std::vector<bool> about = {};  // by row: the closed form is approximate (exchange_time.h)
+  std::vector<bool> about = {};        // by row: the closed form is approximate (exchange_time.h)
+  std::vector<std::string> ways = {};  // by row: NCCL's algorithm and protocol; empty: not nccl
   std::optional<CollectiveBound> bound = {};  // of the largest size; none: no link is used
 };
 

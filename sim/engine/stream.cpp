@@ -99,7 +99,7 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
 
   Row row = this->row(phase.verb, bucket.index, iteration);
   count_bytes(phase, as_flow, row);
-  const double began_s = sg::Engine::get_clock();
+  const double began_s = sg::Engine::get_clock() + phase.before_s;
   const double moving_s = move(phase, as_flow, barrier);
   add_rows(row, posted_s, moving_s);
   current = nullptr;
@@ -131,6 +131,8 @@ void StreamState::count_bytes(const Phase& phase, bool as_flow, Row& row) {
 
 double StreamState::move(const Phase& phase, bool as_flow, Barrier* barrier) {
   double moving_s = sg::Engine::get_clock();
+  if (phase.before_s > 0)
+    sg::this_actor::sleep_for(phase.before_s);
   if (is_ring(phase)) {
     if (as_flow)
       as_ring_flow(phase, *barrier);
@@ -142,7 +144,7 @@ double StreamState::move(const Phase& phase, bool as_flow, Barrier* barrier) {
     for (int s = 0; s < phase.steps; ++s) {
       const double step_moving_s = as_step(phase, s);
       if (s == 0)
-        moving_s = std::max(moving_s, step_moving_s);
+        moving_s = std::max(moving_s, step_moving_s - phase.before_s);
     }
   }
   return moving_s;

@@ -38,7 +38,7 @@ struct CollectiveMessage {
 CollectiveMessage StreamState::message_to(int peer, std::uint64_t bytes) {
   sent.push_back(run.wire.message_sent(rank, peer, bytes));
   return {.at_s = sg::Engine::get_clock(),
-          .latency_s = run.wire.latency_after_flow_s(rank, peer),
+          .latency_s = current->latency_part * run.wire.latency_after_flow_s(rank, peer),
           .number = sent.back()};
 }
 
@@ -115,7 +115,7 @@ void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
   const double began_s = sg::Engine::get_clock();
   const int next = phase.sends[0].peer;
   const int previous = phase.receives[0].peer;
-  const double latency_s = run.wire.routes.latency_s(previous, rank);
+  const double latency_s = phase.latency_part * run.wire.routes.latency_s(previous, rank);
   CollectiveMessage message;
   // All members begin at once, so no message waits for its receiver.
   if (run.wire.flows != nullptr) {
@@ -179,7 +179,8 @@ void StreamState::as_flows(const Phase& phase) {
   // come before.
   double latency_s = 0;
   for (const Transfer& transfer : phase.receives)
-    latency_s = std::max(latency_s, run.wire.routes.latency_s(transfer.peer, rank));
+    latency_s =
+        std::max(latency_s, phase.latency_part * run.wire.routes.latency_s(transfer.peer, rank));
   const double before_s =
       (phase.steps - 1) * latency_s + phase.steps * run.setup.scenario.step_overhead_s;
   if (before_s > 0)

@@ -145,9 +145,9 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
   if (!scenario.candidates.empty() && scenario.compressor->name != no_compressor)
     conflicts.push_back(
         {"exchange",
-         fmt::format("exchange = auto: it chooses between exchanges of dense gradients, not of "
+         fmt::format("exchange = {}: it chooses between exchanges of dense gradients, not of "
                      "messages of compressor {}; allowed is compressor none",
-                     scenario.compressor->name)});
+                     written, scenario.compressor->name)});
   if (const std::string why = why_incompatible(schedule, exchange, *scenario.compressor);
       !why.empty())
     conflicts.push_back({given.contains("compressor") ? "compressor"

@@ -183,8 +183,9 @@ std::vector<Option> fixed_options() {
                     "how gradients are averaged (default: the schedule's)",
                     "The fastest depends on message size, workers and the network in nodes. auto "
                     "takes the cheapest for each bucket by closed form, among those that add dense "
-                    "gradients without servers.",
-                    "auto,ring,tree,hierarchical")),
+                    "gradients without servers; nccl takes the ring or tree and the protocol that "
+                    "NCCL's own model chooses, and as long as it says.",
+                    "nccl,auto,ring,tree,hierarchical")),
       row("channels", &Scenario::channels, whole(1, 64, "auto"), "auto", Role::choice,
           "rings, or pairs of trees, that each carry a share; auto: one per card of a node",
           "As in NCCL each channel leaves a node by another network card. More channels than cards "

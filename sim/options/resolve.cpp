@@ -25,6 +25,7 @@ namespace syncline {
 namespace {
 
 const std::string cheapest_exchange = "auto";
+const std::string exchange_of_nccl = "nccl";
 // The dense rival of compression, unless the user's exchange adds dense gradients.
 const std::string dense_exchange = "ring";
 const std::string default_for_messages = "allgather";  // for messages that cannot be added
@@ -249,8 +250,9 @@ void find_schedule(const GivenOptions& given, Scenario& scenario) {
 void find_exchange(const GivenOptions& given, Scenario& scenario) {
   const Schedule& schedule = *scenario.schedule;
   std::string& name = scenario.written.at("exchange");
-  // A framework's `auto` chooses between exchanges that add dense gradients.
-  if (name == cheapest_exchange && !given.contains("exchange") &&
+  const bool chooses = name == cheapest_exchange || name == exchange_of_nccl;
+  // A framework's choice is between exchanges that add dense gradients.
+  if (chooses && !given.contains("exchange") &&
       (schedule.exchange != dense_exchange || !schedule.any_exchange ||
        scenario.compressor->name != no_compressor))
     name.clear();
@@ -261,8 +263,10 @@ void find_exchange(const GivenOptions& given, Scenario& scenario) {
         carries(Registered<Exchange>::find(schedule.exchange), *scenario.compressor);
     name = carried ? schedule.exchange : default_for_messages;
   }
-  if (name == cheapest_exchange) {
-    for (const std::string& candidate : candidate_exchanges())
+  scenario.nccl_chooses = name == exchange_of_nccl;
+  if (scenario.nccl_chooses || name == cheapest_exchange) {
+    for (const std::string& candidate :
+         scenario.nccl_chooses ? nccl_candidates() : candidate_exchanges())
       scenario.candidates.push_back({.exchange = &Registered<Exchange>::find(candidate)});
     scenario.exchange = scenario.candidates.front().exchange;
   } else {
@@ -274,7 +278,7 @@ void find_exchange(const GivenOptions& given, Scenario& scenario) {
         scenario.exchange = &Registered<Exchange>::find(none ? dense_exchange : name);
       } catch (const std::invalid_argument& error) {
         throw std::invalid_argument(std::string(error.what()) +
-                                    "; allowed is auto, too: the cheapest");
+                                    "; allowed are auto, too: the cheapest, and nccl: NCCL's");
       }
     });
   }
@@ -314,6 +318,11 @@ void keep_settings(const GivenOptions& by_user, Scenario& scenario) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& nccl_candidates() {
+  static const std::vector<std::string> all{"ring", "tree"};
+  return all;
+}
 
 const std::vector<std::string>& candidate_exchanges() {
   static const std::vector<std::string> all{"ring", "tree", "halving-doubling", "hierarchical"};

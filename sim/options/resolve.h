@@ -33,6 +33,8 @@ std::string refusal(const GivenOptions& given, const Conflict& conflict);
 // The exchanges from which `exchange = auto` takes the cheapest: each adds dense gradients on the
 // way, without servers.
 const std::vector<std::string>& candidate_exchanges();
+// Those whose transfers NCCL's algorithms have: the candidates of `exchange = nccl`.
+const std::vector<std::string>& nccl_candidates();
 
 // Names of the registered things for which `fits` holds, in the form of error messages.
 template <class T, class Fits>

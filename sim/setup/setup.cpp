@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "sim/catalogue/data.h"
+#include "sim/catalogue/network.h"
 #include "sim/catalogue/refuse.h"
 #include "sim/platform/platform.h"
 #include "sim/platform/platform_settings.h"
@@ -17,6 +18,7 @@
 #include "sim/setup/worker_devices.h"
 #include "sim/traffic/channels.h"
 #include "sim/traffic/exchange_time.h"
+#include "sim/traffic/nccl_choice.h"
 
 namespace syncline {
 namespace {
@@ -266,6 +268,17 @@ bool sends_in_channels(const Setup& setup) {
   });
 }
 
+std::vector<ExchangeChoice> chosen(const Scenario& scenario, Traffic& traffic, Routes& routes,
+                                   const std::vector<Bucket>& buckets) {
+  if (!scenario.nccl_chooses)
+    return choose_exchanges(scenario.candidates, traffic, routes, buckets);
+  std::vector<Payload> payloads;
+  for (const Bucket& bucket : buckets)
+    payloads.push_back(traffic.payload_of(bucket, -1));
+  return choose_as_nccl(scenario.candidates, traffic, routes, payloads,
+                        scenario.network->latency_after_flow);
+}
+
 // Throws std::invalid_argument if the schedule refuses this number of workers.
 Cluster cluster_of(const Scenario& scenario, const PlatformFile& platform) {
   Cluster cluster = load_cluster(scenario, platform);
@@ -324,7 +337,7 @@ Setup prepare_with(const Scenario& given, const PlatformFile& platform,
   std::vector<ExchangeChoice> choices;
   if (!scenario.candidates.empty()) {
     Routes routes = traffic.cluster.routes();
-    choices = choose_exchanges(scenario.candidates, traffic, routes, buckets);
+    choices = chosen(scenario, traffic, routes, buckets);
     traffic.picks_nearest = !tensors.empty();
   }
   const std::optional<int> iterations = iterations_of(scenario, learning_task.get(), workers);

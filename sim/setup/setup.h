@@ -47,7 +47,7 @@ struct Setup {
   Traffic traffic;
   std::optional<Traffic> within;        // of averages in a group, in every iteration of a round
   std::optional<Shards> shards;         // if set, `traffic` only knows the cluster
-  std::vector<ExchangeChoice> choices;  // `exchange = auto`: the candidates
+  std::vector<ExchangeChoice> choices;  // of `exchange = auto` or `nccl`
   std::vector<Bucket> buckets;          // units, if workers hold shards
   // Single tensors, if the run makes groups of them (fusion.cycle_s); `buckets` are then the groups
   // of a run without jitter. Empty: backward makes `buckets`.

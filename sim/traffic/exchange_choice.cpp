@@ -21,7 +21,7 @@ std::vector<ExchangeChoice> choose_exchanges(const std::vector<CandidateExchange
     choice.bytes = traffic.bytes_of(bucket);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       Traffic by = traffic;
-      by.picked = {{choice.bytes, i}};
+      by.picked = {{choice.bytes, {.candidate = i}}};
       by.candidates = candidates;
       try {
         const double seconds =
@@ -37,7 +37,7 @@ std::vector<ExchangeChoice> choose_exchanges(const std::vector<CandidateExchange
     const auto best = std::ranges::find(
         candidates, choice.seconds.front().first,
         [](const CandidateExchange& candidate) { return candidate.exchange->name; });
-    traffic.picked[bytes] = static_cast<std::size_t>(best - candidates.begin());
+    traffic.picked[bytes] = {.candidate = static_cast<std::size_t>(best - candidates.begin())};
     choices.push_back(std::move(choice));
   }
   traffic.candidates = candidates;

@@ -44,6 +44,7 @@ class Occurrences {
 // A phase, of all ranks that have it.
 struct CommonPhase {
   int steps = 1;
+  double before_s = 0;
   Flows flows;
   std::map<int, std::vector<RingMember>> rings;  // by channel, then by rank
   std::vector<int> links;  // on the routes of its members, one route after the other
@@ -56,7 +57,8 @@ struct CommonPhase {
     members.resize(index(ranks));
     const std::size_t first = links.size();
     links.insert(links.end(), route.links.begin(), route.links.end());
-    members[index(rank)] = {peer, bytes, route.latency_s, route.flow_Bps, first, links.size()};
+    members[index(rank)] = {peer,           bytes, phase.latency_part * route.latency_s,
+                            route.flow_Bps, first, links.size()};
   }
 };
 
@@ -76,6 +78,7 @@ bool are_alike(const std::vector<RingHop>& ring, const std::vector<RingHop>& oth
 // The distinct rings of a phase, and the seconds of its flows if all move at once.
 struct RingPhase {
   int steps = 1;
+  double before_s = 0;
   double bytes_s = 0;
   std::vector<std::vector<RingHop>> rings;
 
@@ -103,13 +106,16 @@ struct RingPhase {
       }
       seconds = std::max(seconds, channel_seconds(std::move(hops), steps, step_overhead_s));
     }
-    return {seconds, times * bytes_s};
+    return {seconds + (rings.empty() ? 0 : before_s), times * bytes_s};
   }
 };
 
 // Assumes that a flow takes as long as the busiest link on its way.
 RingPhase ring_phase(const Traffic& traffic, const Routes& routes, CommonPhase phase) {
-  RingPhase found{.steps = phase.steps, .bytes_s = phase.flows.seconds(routes), .rings = {}};
+  RingPhase found{.steps = phase.steps,
+                  .before_s = phase.before_s,
+                  .bytes_s = phase.flows.seconds(routes),
+                  .rings = {}};
   for (auto& [channel, members] : phase.rings)
     for (RingMember& first : members) {
       std::vector<RingHop> hops;
@@ -151,7 +157,8 @@ ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, 
     for (const std::vector<Transfer>* transfers : {&phase.sends, &phase.receives})
       for (const Transfer& transfer : *transfers)
         latency_s = std::max(latency_s, routes.latency_s(rank, transfer.peer));
-    time.fixed_s += phase.steps * (latency_s + traffic.step_overhead_s);
+    time.fixed_s +=
+        phase.before_s + phase.steps * (phase.latency_part * latency_s + traffic.step_overhead_s);
   }
   return time;
 }
@@ -213,6 +220,7 @@ TimeByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payloa
       }
       CommonPhase& common = phases[{kind_of(*phase), occurrences.next(*phase)}];
       common.steps = phase->steps;
+      common.before_s = phase->before_s;
       for (const Transfer& send : phase->sends)
         common.add(*phase, rank, traffic.averaging_ranks(), routes.between(rank, send.peer),
                    static_cast<double>(send.bytes) / bandwidth, send.peer);
@@ -263,14 +271,16 @@ ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload
   return time;
 }
 
-// True if a rank sends to the same partners, in the same phases, for payloads of both sizes.
+// True if a rank sends to the same partners, in the same phases and with the same latencies, for
+// payloads of both sizes.
 bool is_alike(const Traffic& traffic, const Payload& one, const Payload& other, int rank) {
   const auto partners = [&](const Payload& payload) {
-    std::vector<std::tuple<Verb, int, int, int>> all;
+    std::vector<std::tuple<Verb, int, int, int, double, double>> all;
     for (const auto& action : traffic.plan_of(payload, rank))
       if (const Phase* phase = std::get_if<Phase>(&action))
         for (const Transfer& send : phase->sends)
-          all.emplace_back(phase->verb, phase->steps, phase->stage.channel, send.peer);
+          all.emplace_back(phase->verb, phase->steps, phase->stage.channel, send.peer,
+                           phase->before_s, phase->latency_part);
     return all;
   };
   return partners(one) == partners(other);

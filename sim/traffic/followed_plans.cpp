@@ -169,8 +169,8 @@ class Follower {
           break;
         case State::overhead:
           stream.state = State::inject;
-          if (traffic_.step_overhead_s > 0 && !job.phase->sends.empty())
-            return wakes_at(now_s_ + traffic_.step_overhead_s, number, State::inject);
+          if (const double seconds = software_s(*job.phase, stream.step); seconds > 0)
+            return wakes_at(now_s_ + seconds, number, State::inject);
           break;
         case State::inject:
           inject(number, *job.phase);
@@ -219,6 +219,11 @@ class Follower {
     return true;
   }
 
+  // Before this rank's messages of a step.
+  double software_s(const Phase& phase, int step) const {
+    return (step == 0 ? phase.before_s : 0) + (phase.sends.empty() ? 0 : traffic_.step_overhead_s);
+  }
+
   // In a pipeline only a group's phase has steps; other phases are cut into partitions.
   static int steps_of(const Phase& phase) {
     return phase.stage.stages > 1 && phase.group_size == 0 ? 1 : phase.steps;
@@ -265,6 +270,7 @@ class Follower {
       Mailbox& mailbox = mailboxes_[index(at)];
       const Message message{.stream = number,
                             .way = &route(rank, send.peer),
+                            .latency_part = phase.latency_part,
                             .bytes = what_.per_byte * static_cast<double>(send.bytes) / parts};
       if (at_once || mailbox.asked > mailbox.set_out || is_local(*message.way))
         sets_out(at, message);
@@ -286,14 +292,13 @@ class Follower {
     ++mailboxes_[index(at)].set_out;
     if (!is_local(*message.way) && message.bytes > 0) {
       shares_.add(*message.way, message.bytes, static_cast<int>(flows_.size()));
-      flows_.push_back(
-          {.stream = message.stream, .mailbox = at, .latency_s = message.way->latency_s});
+      flows_.push_back({.stream = message.stream, .mailbox = at, .latency_s = message.latency_s()});
       return;
     }
     if (is_local(*message.way))
       arrived(at);
     else
-      timers_.push({now_s_ + message.way->latency_s, true, at});
+      timers_.push({now_s_ + message.latency_s(), true, at});
     injected(message.stream);
   }
 

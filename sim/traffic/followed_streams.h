@@ -50,7 +50,10 @@ struct FollowedStream {
 struct Message {
   int stream = 0;  // of the sender
   const Route* way = nullptr;
+  double latency_part = 1;  // Phase::latency_part
   double bytes = 0;
+
+  double latency_s() const { return latency_part * way->latency_s; }
 };
 
 struct MovingMessage {

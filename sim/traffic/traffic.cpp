@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "sim/catalogue/refuse.h"
@@ -104,11 +105,21 @@ Plan Traffic::plan_among(const Topology& topology, const Payload& payload, int r
     --other;
   if (other == picked.end())
     return syncline::plan_of(*exchange, topology, exchange_settings, payload, rank, every_step);
-  const auto& [chosen, settings] = candidates[other->second];
-  Plan plan = syncline::plan_of(*chosen, topology, settings, payload, rank, every_step);
-  for (auto& action : plan)  // keeps the groups of different candidates apart
-    if (Phase* phase = std::get_if<Phase>(&action))
-      phase->group += static_cast<int>(other->second) * most_groups(topology);
+  const PickedExchange pick =
+      over == Among::all ? other->second : PickedExchange{.candidate = other->second.candidate};
+  const auto& [chosen, settings] = candidates[pick.candidate];
+  Payload sent = payload;
+  sent.bytes = scaled(payload.bytes, pick.wire);
+  Plan plan = syncline::plan_of(*chosen, topology, settings, sent, rank, every_step);
+  std::set<int> begun;  // streams
+  for (auto& action : plan)
+    if (Phase* phase = std::get_if<Phase>(&action)) {
+      // Keeps the groups of different candidates apart.
+      phase->group += static_cast<int>(pick.candidate) * most_groups(topology);
+      phase->latency_part = pick.latency_part;
+      if (begun.insert(phase->stage.stream()).second)
+        phase->before_s = pick.before_s;
+    }
   return plan;
 }
 

@@ -51,6 +51,15 @@ inline std::uint64_t scaled(std::uint64_t bytes, double scale) {
   return scale == 1 ? bytes : static_cast<std::uint64_t>(static_cast<double>(bytes) * scale + 0.5);
 }
 
+// Another exchange for the payloads of one size.
+struct PickedExchange {
+  std::size_t candidate = 0;  // its index
+  // Of all workers together, as Phase::before_s and Phase::latency_part; groups have none.
+  double before_s = 0;
+  double latency_part = 1;
+  double wire = 1;  // bytes on the wire per byte of the payload
+};
+
 struct Traffic {
   Cluster cluster;
   Schedule::Partners partners = Schedule::Partners::each_other;
@@ -58,9 +67,10 @@ struct Traffic {
   Settings schedule_settings;
   const Exchange* exchange = nullptr;
   Settings exchange_settings;
-  // `exchange = auto`: payloads of the sizes in `picked` take another exchange than `exchange`.
+  // `exchange = auto` or `nccl`: payloads of the sizes in `picked` take another exchange than
+  // `exchange`.
   std::vector<CandidateExchange> candidates;
-  std::map<std::uint64_t, std::size_t> picked;  // index of a candidate, by bytes
+  std::map<std::uint64_t, PickedExchange> picked;  // by bytes
   bool picks_nearest = false;  // other sizes take the choice of the next larger size, or the last
   Pushing pushing;             // to servers that answer each push
   Compression compression;

@@ -1,0 +1,52 @@
+// What NCCL expects of an all-reduce, by algorithm and protocol: the constants and the formulas by
+// which NCCL itself decides (NVIDIA/nccl, src/graph/tuning.cc of version 2.30.7, June 2026). They
+// are fitted by its authors to their machines. Left out: NVLS in one node, which moves as much as a
+// ring at the nominal rate of NVLink (tests/program/nccl-tests.csv), CollNet, and limits of one
+// channel, which are above the links of each machine in platforms/.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace syncline {
+
+// The machine, as far as NCCL's model looks at it.
+struct NcclMachine {
+  int ranks = 2;
+  int nodes = 1;
+  double inside_Bps = 0;  // between two GPUs of a node; 0: no node has two
+
+  // Links inside nodes are NVLink if they are faster than PCIe 5.0 x16.
+  bool has_nvlink() const { return inside_Bps > 63.1e9; }
+};
+
+// A switch that adds makes a tree of nodes (NVLSTree) instead of one of chains of GPUs (Tree).
+enum class NcclAlgorithm { ring, tree, nvls_tree };
+// LL sends a flag with each 4 bytes, LL128 with each 120; Simple waits for whole chunks instead.
+enum class NcclProtocol { ll, ll128, simple };
+
+// One algorithm by one protocol, for an all-reduce of `bytes`.
+struct NcclWay {
+  NcclAlgorithm algorithm = NcclAlgorithm::ring;
+  NcclProtocol protocol = NcclProtocol::simple;
+  double latency_s = 0;  // of all steps, with that of the launch
+  // What Simple takes longer for the same steps, without the launch and the plateau of rings; or
+  // Tree longer than NVLSTree.
+  double saved_s = 0;
+  double times = 1;     // seconds of its bytes over those of a ring by Simple
+  double most_Bps = 0;  // of the gradient, whatever the network carries; 0: no limit
+  double wire = 1;      // bytes on the wire per byte of the gradient
+
+  std::string exchange() const { return algorithm == NcclAlgorithm::ring ? "ring" : "tree"; }
+  // "ring LL128"
+  std::string name() const;
+  // Seconds of an all-reduce where the bytes of a ring take `ring_s` on their busiest link.
+  double seconds(std::uint64_t bytes, double ring_s) const;
+};
+
+// All ways that NCCL has on this machine. GPUs are taken to be Volta or later, nodes to have Intel
+// CPUs, where NCCL's constants differ.
+std::vector<NcclWay> nccl_ways(const NcclMachine& machine, std::uint64_t bytes);
+
+}  // namespace syncline

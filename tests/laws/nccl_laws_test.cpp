@@ -1,0 +1,117 @@
+// Law 42 (tests/laws/README.md): with `exchange = nccl` an all-reduce alone takes what NCCL's own
+// model says, or what the links need if that is longer.
+#include <gtest/gtest.h>
+
+#include "sim/traffic/nccl_tuning.h"
+#include "tests/laws/rails.h"
+#include "tests/laws/simulated.h"
+
+namespace syncline {
+namespace {
+
+// Of one bucket, alone.
+double averaged_s(Options options, std::uint64_t values, const std::string& fidelity) {
+  options["exchange"] = "nccl";
+  options["model"] = model_of({values});
+  options["overlap"] = "off";
+  options["bucket-bytes"] = "all";
+  options["iterations"] = "2";
+  options["fidelity"] = fidelity;
+  return simulated(options).iteration_s() - 0.1;
+}
+
+// Links so fast and so near that NCCL is what binds: nodes of one size and of three, cards for
+// each GPU and for several. The cards of a node carry 2 (n - 1) / n of the bytes of a ring.
+TEST(Law42, NcclBindsWhereLinksAreNear) {
+  const std::vector<Rails> clusters{{.gpus = {8}},
+                                    {.gpus = {8, 8}},
+                                    {.gpus = {3, 3, 3}, .cards = 1},
+                                    {.gpus = {4, 4, 4, 4, 4}, .cards = 4}};
+  for (Rails rails : clusters) {
+    rails.card_latency_s = rails.inside_latency_s = 1e-8;
+    const double n = rails.workers();
+    const NcclMachine machine{.ranks = rails.workers(),
+                              .nodes = static_cast<int>(rails.gpus.size()),
+                              .inside_Bps = rails.inside_Bps};
+    const double node_Bps = machine.nodes == 1 ? rails.inside_Bps : rails.cards * rails.card_Bps;
+    for (const std::uint64_t values : {500ul, 40'000ul, 1'000'000ul, 20'000'000ul}) {
+      const std::uint64_t bytes = 4 * values;
+      double least_s = 1e9;
+      const double ring_s = 2 * (n - 1) / n * static_cast<double>(bytes) / node_Bps;
+      for (const NcclWay& way : nccl_ways(machine, bytes)) {
+        double seconds = way.seconds(bytes, ring_s);
+        if (way.algorithm == NcclAlgorithm::nvls_tree)  // its transfers are those of chains of GPUs
+          seconds = std::max(seconds, 2. * 7 / 8 * static_cast<double>(bytes) / rails.inside_Bps);
+        least_s = std::min(least_s, seconds);
+      }
+      for (const char* fidelity : {"step", "flow", "analytic"})
+        EXPECT_NEAR(averaged_s({{"platform", rails_platform(rails)}}, values, fidelity) / least_s,
+                    1, fidelity == std::string("step") ? 0.02 : 0.03)
+            << n << " workers, " << values << ", " << fidelity;
+    }
+  }
+}
+
+// Nothing is faster than the platform's own latencies, of which a protocol saves some
+// microseconds.
+TEST(Law42, LongLatenciesStay) {
+  const Star star{.nodes = 5, .workers_per_node = 2, .nic_latency_s = 5e-3, .prefix = "far"};
+  for (const std::uint64_t values : {10ul, 100'000ul}) {
+    const Options options{{"platform", star_platform(star)}};
+    double least_s = 1e9;
+    for (const char* exchange : {"ring", "tree"}) {
+      Options fixed = options;
+      fixed["exchange"] = exchange;
+      fixed["model"] = model_of({values});
+      fixed["overlap"] = "off";
+      fixed["bucket-bytes"] = "all";
+      fixed["iterations"] = "2";
+      fixed["fidelity"] = "step";
+      least_s = std::min(least_s, simulated(fixed).iteration_s() - 0.1);
+    }
+    const double seconds = averaged_s(options, values, "step");
+    EXPECT_GT(seconds, 0.99 * least_s) << values;
+  }
+}
+
+// Several buckets of different ways, several workers a node, unequal nodes and few cards: the
+// fidelities agree.
+TEST(Law42, FidelitiesAgreeOnSeveralBuckets) {
+  for (const Rails& rails :
+       {Rails{.gpus = {4, 6}, .cards = 2, .card_Bps = 1e9},
+        Rails{.gpus = {8, 8, 8}, .card_latency_s = 7e-6, .inside_latency_s = 1.7e-6},
+        Rails{.gpus = {1, 1, 1, 1}, .cards = 1, .card_latency_s = 7e-6}}) {
+    Options options{{"platform", rails_platform(rails)},
+                    {"model", model_of({300, 20'000'000, 4'000, 2'000'000, 500, 300'000})},
+                    {"bucket-bytes", "0"},
+                    {"iterations", "3"},
+                    {"exchange", "nccl"}};
+    std::map<std::string, double> seconds;
+    for (const char* fidelity : {"step", "flow", "analytic"}) {
+      options["fidelity"] = fidelity;
+      const Simulated run = simulated(options);
+      seconds[fidelity] = run.iteration_s();
+      EXPECT_FALSE(run.below_its_bound()) << fidelity;
+    }
+    EXPECT_NEAR(seconds["flow"] / seconds["step"], 1, 0.02) << rails.gpus.size();
+    EXPECT_NEAR(seconds["analytic"] / seconds["step"], 1, 0.02) << rails.gpus.size();
+  }
+}
+
+TEST(Law42, WhatIsLearnedIsWhatARingLearns) {
+  Options options = small_data();
+  options["platform"] = rails_platform({.gpus = {4, 4}, .cards = 4});
+  options["learn"] = "softmax";
+  options["bucket-bytes"] = "0";
+  options["iterations"] = "20";
+  options["evaluate-every"] = "80";
+  options["exchange"] = "nccl";
+  const Simulated chosen = simulated(options);
+  options["exchange"] = "ring";
+  const Simulated ring = simulated(options);
+  ASSERT_TRUE(chosen.trace.learned && ring.trace.learned);
+  EXPECT_EQ(chosen.trace.learned->curve.back().loss, ring.trace.learned->curve.back().loss);
+}
+
+}  // namespace
+}  // namespace syncline
