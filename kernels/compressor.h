@@ -119,8 +119,9 @@ struct SignScales {
 // What a worker remembers of one tensor from step to step. Empty at first; the first encode sizes
 // it. A tensor must keep its number of elements.
 struct State {
-  Values residual;  // error feedback: what is not sent yet, once `sent` is subtracted
-  SignScales sent;  // sent already, but still in the residual; see residual()
+  Values residual;            // error feedback: what is not sent yet, once these two are subtracted
+  SignScales sent;            // sent already, but still in the residual; see residual()
+  std::size_t sent_rank = 0;  // of the product that is, too, whose factors begin `memory`
   std::vector<std::byte, LineAligned<std::byte>> memory;  // see memory_of
   Scratch scratch;
 };
@@ -134,8 +135,10 @@ std::span<T> memory_of(State& state, std::size_t count) {
   return {reinterpret_cast<T*>(state.memory.data()), count};
 }
 
-// The error-feedback memory as plain values, also where `sent` is still to be subtracted.
+// The error-feedback memory as plain values, also where something is still to be subtracted.
 Values residual(const State& state);
+// Subtracts it, so that nothing is.
+void settle(State& state);
 // Compares bit by bit, with all NaNs equal; a residual not yet made counts as zeros.
 bool same_residual(const State& a, const State& b);
 

@@ -192,6 +192,7 @@ State starting_state(const Cell& cell, const std::string& distribution, std::siz
   for (int step = 0; step < steps; ++step)
     cell.compressor->cpu.encode(cell.settings, std::span<const float>(gradient),
                                 {1, static_cast<std::uint32_t>(step), 0}, state, message);
+  settle(state);
   if (distribution != "steady")
     std::fill(state.residual.begin(), state.residual.end(), 0.0f);
   return state;

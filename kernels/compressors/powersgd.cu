@@ -2,16 +2,12 @@
 // thread takes one column of 64 rows; to make P orthonormal, a warp takes a column of P. Rows begin
 // at any address, and in the order of sums neighbours are in different lanes, so elements are read
 // by 4 bytes, a batch at a time: no division, and as many bytes in flight as with loads of 16.
-#include "kernels/compressors/powersgd.h"
-#include "kernels/gpu/device.cuh"
+#include "kernels/compressors/powersgd_columns.cuh"
 
 namespace syncline {
 namespace {
 
-constexpr unsigned deep_batch = 16;  // where few threads must keep many bytes in flight
-constexpr unsigned few = 4;          // columns of the factors per pass where u stays in registers
 constexpr unsigned strip_threads = 256;
-constexpr unsigned column_warps = 16;  // warps that take columns of P in parallel
 
 // The last rows may be shorter or empty.
 struct Matrix {
@@ -28,17 +24,6 @@ struct Matrix {
     return begin + block_rows < length ? begin + block_rows : length;
   }
 };
-
-// Calls work(first, left) for every `count` elements that lie `step` apart. `left`, the number
-// present, is a compile-time constant for a full batch: without tests in between, all loads are
-// issued together.
-template <unsigned count, unsigned step, class Work>
-__device__ void for_each_batch(std::size_t first, std::size_t end, const Work& work) {
-  for (; first + (count - 1) * step < end; first += count * step)
-    work(first, std::integral_constant<unsigned, count>());
-  if (first < end)
-    work(first, static_cast<unsigned>((end - first + step - 1) / step));
-}
 
 // `width` neighbours in a row of a factor, read by one load; `width` divides the rank. Elements
 // past the rank are 0.
@@ -76,11 +61,39 @@ __device__ void load_column(const float* from, std::size_t step, Left left,
       values[r] = from[r * step];
 }
 
+// A step's start, and the product that was sent of the step before, as Factors (low_rank.h).
+struct FactorsAt {
+  float *sent_q, *sent_p, *start;
+};
+
+// What is left of a batch of u, of which a row of P Q^T was sent, from column j on.
+template <unsigned width, class Left>
+__device__ void take_off_sent(const FactorsAt& own, std::size_t row, unsigned rank, std::size_t j,
+                              Left left, float (&u)[batch]) {
+  float sent[batch] = {};
+  for (unsigned first = 0; first < rank; first += chunk) {
+    float p[chunk];
+    load_factors<width>(own.sent_p + row * rank, first, rank, p);
+#pragma unroll
+    for (unsigned r = 0; r < batch; ++r)
+      if (r < left) {
+        float q[chunk];
+        load_factors<width>(own.sent_q + (j + r * 32) * rank, first, rank, q);
+#pragma unroll
+        for (unsigned c = 0; c < chunk; ++c)  // adds 0 past the rank
+          sent[r] += p[c] * q[c];
+      }
+  }
+#pragma unroll
+  for (unsigned r = 0; r < batch; ++r)
+    u[r] = unsent(u[r], sent[r]);
+}
+
 // P = u Q, and u = g + e: the first chunk of columns adds and stores u, later chunks read what
 // their lane stored.
 template <class Value, unsigned width>
 __global__ void __launch_bounds__(256)
-    rows_kernel(const Value* g, bool feedback, Matrix m, const float* q, float* p, int* diverged) {
+    rows_kernel(const Value* g, bool feedback, Matrix m, FactorsAt own, float* p, int* diverged) {
   const unsigned lane = lane_of_warp(), rank = static_cast<unsigned>(m.s.rank);
   const std::size_t row = grid_warp();
   if (grid_thread() == 0)
@@ -92,21 +105,25 @@ __global__ void __launch_bounds__(256)
     float partial[chunk] = {};
     for_each_batch<batch, 32>(lane, length, [&](std::size_t j, auto left) {
       float* const u = m.u + begin + j;
-      float values[batch];
-      if (first == 0) {
-        load_sums(g + begin, m.u + begin, j, 32 * left, feedback, values);
+      float values[batch], rest[batch] = {};
+      if (first > 0) {
+        load_column(u, 32, left, values);
+      } else {
+        load_rows<32>(g + begin + j, 0, 32 * left, values);
+        if (feedback) {
+          load_column(u, 32, left, rest);
+          take_off_sent<width>(own, row, rank, j, left, rest);
+        }
 #pragma unroll
         for (unsigned r = 0; r < batch; ++r)
           if (r < left)
-            u[r * 32] = values[r];
-      } else {
-        load_column(u, 32, left, values);
+            u[r * 32] = values[r] = feedback ? values[r] + rest[r] : values[r];
       }
 #pragma unroll
       for (unsigned r = 0; r < batch; ++r)
         if (r < left) {
           float factors[chunk];
-          load_factors<width>(q + (j + r * 32) * rank, first, rank, factors);
+          load_factors<width>(own.start + (j + r * 32) * rank, first, rank, factors);
 #pragma unroll
           for (unsigned c = 0; c < chunk; ++c)
             partial[c] += values[r] * factors[c];
@@ -119,82 +136,6 @@ __global__ void __launch_bounds__(256)
         if (lane == 0)
           p[row * rank + first + c] = canonical(static_cast<float>(total));
       }
-  }
-}
-
-// Calls work(row, value of a, value of b) for this lane's rows of two columns.
-template <class Work>
-__device__ void for_each_pair(const double* a, const double* b, std::size_t rows,
-                              const Work& work) {
-  for_each_batch<deep_batch, 32>(lane_of_warp(), rows, [&](std::size_t first, auto left) {
-    double of_a[deep_batch], of_b[deep_batch];
-#pragma unroll
-    for (unsigned r = 0; r < deep_batch; ++r)
-      if (r < left) {
-        of_a[r] = a[first + r * 32];
-        of_b[r] = b[first + r * 32];
-      }
-#pragma unroll
-    for (unsigned r = 0; r < deep_batch; ++r)
-      if (r < left)
-        work(first + r * 32, of_a[r], of_b[r]);
-  });
-}
-
-// One block, one warp for each column of P (and for every 16th after it). When a column is final,
-// its component is subtracted from all later ones: each goes through the operations of powersgd.h,
-// in the same order.
-__global__ void __launch_bounds__(32 * column_warps)
-    orthogonalise_kernel(const float* p, Shape s, double* columns, float* out) {
-  __shared__ double before[most_rank], after[most_rank];  // squared lengths
-  const unsigned lane = lane_of_warp(), warp = threadIdx.x / 32, step = blockDim.x / 32;
-  for (std::size_t k = warp; k < s.rank; k += step) {
-    double partial = 0;
-    for_each_batch<deep_batch, 32>(lane, s.rows, [&](std::size_t first, auto left) {
-      float values[deep_batch];
-#pragma unroll
-      for (unsigned r = 0; r < deep_batch; ++r)
-        if (r < left)
-          values[r] = p[(first + r * 32) * s.rank + k];
-#pragma unroll
-      for (unsigned r = 0; r < deep_batch; ++r)
-        if (r < left) {
-          const double value = values[r];
-          columns[k * s.rows + first + r * 32] = value;
-          partial += value * value;
-        }
-    });
-    const double square = ordered_sum(partial);
-    if (lane == 0)
-      before[k] = after[k] = square;
-  }
-  for (std::size_t c = 0; c < s.rank; ++c) {
-    __syncthreads();
-    const double* const column = columns + c * s.rows;
-    const double scale = column_scale(before[c], after[c], sqrt(after[c]));
-    if (c % step == warp)
-      for_each_pair(column, column, s.rows, [&](std::size_t i, double value, double) {
-        out[i * s.rank + c] = static_cast<float>(value * scale);
-      });
-    for (std::size_t k = warp; k < s.rank; k += step) {
-      if (k <= c)
-        continue;
-      double* const later = columns + k * s.rows;
-      double partial = 0;
-      for_each_pair(later, column, s.rows, [&](std::size_t, double mine, double other) {
-        partial += mine * (other * scale);
-      });
-      const double dot = ordered_sum(partial);
-      partial = 0;
-      for_each_pair(later, column, s.rows, [&](std::size_t i, double mine, double other) {
-        const double left = mine - dot * (other * scale);
-        later[i] = left;
-        partial += left * left;
-      });
-      const double square = ordered_sum(partial);
-      if (lane == 0)
-        after[k] = square;
-    }
   }
 }
 
@@ -242,7 +183,7 @@ __global__ void __launch_bounds__(strip_threads)
 }
 
 __global__ void sum_kernel(const float* partial, std::size_t blocks, std::size_t size, float* q,
-                           int* diverged) {
+                           float* sent_q, int* diverged) {
   const std::size_t i = grid_thread();
   if (i >= size)
     return;
@@ -256,15 +197,14 @@ __global__ void sum_kernel(const float* partial, std::size_t blocks, std::size_t
         total += values[r];
   });
   const float sum = canonical(static_cast<float>(total));
-  q[i] = sum;
+  q[i] = sent_q[i] = sum;
   if (!isfinite(sum))
     *diverged = 1;
 }
 
-// u -= P Q^T, when encoders subtract what was sent, or u += P Q^T: a block takes 64 rows, a thread
-// a column of them.
+// u += P Q^T: a block takes 64 rows, a thread a column of them.
 __global__ void __launch_bounds__(strip_threads)
-    product_kernel(Matrix m, const float* p, const float* q, bool take_off) {
+    product_kernel(Matrix m, const float* p, const float* q) {
   __shared__ Strip strip;
   strip.load(p, m.s);
   const std::size_t j = grid_thread(), columns = m.s.columns;
@@ -276,30 +216,28 @@ __global__ void __launch_bounds__(strip_threads)
     float* const u = m.u + i * columns + j;
     float values[batch], sent[batch] = {};
     load_column(u, columns, left, values);
-    for (unsigned first = 0; first < rank; first += few) {
-      float factors[few];
+    for (unsigned first = 0; first < rank; first += chunk) {
+      float factors[chunk];
       load_factors<1>(q + j * rank, first, rank, factors);
 #pragma unroll
       for (unsigned r = 0; r < batch; ++r)
         if (r < left)
 #pragma unroll
-          for (unsigned c = 0; c < few; ++c)  // adds 0 past the rank
+          for (unsigned c = 0; c < chunk; ++c)  // adds 0 past the rank
             sent[r] += strip.rows[i - begin + r][first + c] * factors[c];
     }
 #pragma unroll
     for (unsigned r = 0; r < batch; ++r)
-      if (r < left) {
-        const float change = take_off ? -sent[r] : sent[r];
-        u[r * columns] = take_off && !isfinite(change) ? 0.0f : values[r] + change;
-      }
+      if (r < left)
+        u[r * columns] = values[r] + sent[r];
   });
 }
 
 // After a diverged step Q starts afresh, so that later steps are not spoilt.
 __global__ void remember_kernel(const float* q, std::size_t size, Draw draw, const int* diverged,
-                                float* matrix) {
+                                float* start) {
   if (const std::size_t i = grid_thread(); i < size)
-    matrix[i] = *diverged != 0 ? first_entry(draw, i) : q[i];
+    start[i] = *diverged != 0 ? first_entry(draw, i) : q[i];
 }
 
 struct Room {
@@ -324,13 +262,9 @@ dim3 blocks_of_columns(const Shape& s) {
   return {blocks_of(s.columns), static_cast<unsigned>(s.blocks())};
 }
 
-void orthogonalise(const float* p, const Shape& s, const Room& room, void* stream) {
+void orthogonalise(const float* p, const Shape& s, const Room& room, float* out, void* stream) {
   const unsigned columns = static_cast<unsigned>(std::min<std::size_t>(s.rank, column_warps));
-  launch(orthogonalise_kernel, 1, 32 * columns, stream, p, s, room.columns, room.p);
-}
-
-void add_product(const Matrix& m, const float* p, const float* q, bool take_off, void* stream) {
-  launch(product_kernel, blocks_of_columns(m.s), strip_threads, stream, m, p, q, take_off);
+  launch(orthogonalise_kernel, 1, 32 * columns, stream, p, s, room.columns, out);
 }
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
@@ -341,19 +275,20 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   const Matrix m = matrix_in(input.residual, input.elements, s);
   const Room room = room_of(s, workspace);
   const std::size_t size = s.columns * s.rank;
-  float* matrix = reinterpret_cast<float*>(input.memory);
+  float* const memory = reinterpret_cast<float*>(input.memory);
+  const FactorsAt own{memory, memory + size, memory + size + s.rows * s.rank};
   float* p = reinterpret_cast<float*>(output.message);
   float* q = p + s.rows * s.rank;
   with_gradient(input, [&]<class Value>(const Value* g) {
     launch(by_width(s.rank, rows_kernel<Value, 4>, rows_kernel<Value, 2>, rows_kernel<Value, 1>),
-           static_cast<unsigned>((s.rows + 7) / 8), 256, stream, g, with_feedback(settings), m,
-           matrix, p, room.diverged);
+           static_cast<unsigned>((s.rows + 7) / 8), 256, stream, g, with_feedback(settings), m, own,
+           p, room.diverged);
   });
-  orthogonalise(p, s, room, stream);
-  launch(columns_kernel, blocks_of_columns(s), strip_threads, stream, m, room.p, room.partial);
-  launch_each(size, sum_kernel, stream, room.partial, s.blocks(), size, q, room.diverged);
-  add_product(m, room.p, q, true, stream);
-  launch_each(size, remember_kernel, stream, q, size, draw, room.diverged, matrix);
+  orthogonalise(p, s, room, own.sent_p, stream);
+  launch(columns_kernel, blocks_of_columns(s), strip_threads, stream, m, own.sent_p, room.partial);
+  launch_each(size, sum_kernel, stream, room.partial, s.blocks(), size, q, own.sent_q,
+              room.diverged);
+  launch_each(size, remember_kernel, stream, q, size, draw, room.diverged, own.start);
 }
 
 void decode_add(const Settings& settings, const DeviceMessages& messages, const Draw&, float* sum,
@@ -364,13 +299,16 @@ void decode_add(const Settings& settings, const DeviceMessages& messages, const 
   const Room room = room_of(s, workspace);
   for_each_message(messages, [&](const std::byte* message, std::size_t) {
     const float* p = reinterpret_cast<const float*>(message);
-    orthogonalise(p, s, room, stream);
-    add_product(matrix_in(sum, elements, s), room.p, p + s.rows * s.rank, false, stream);
+    orthogonalise(p, s, room, room.p, stream);
+    launch(product_kernel, blocks_of_columns(s), strip_threads, stream, matrix_in(sum, elements, s),
+           room.p, p + s.rows * s.rank);
   });
 }
 
 void prepare(const Settings& settings, std::size_t elements, const Draw& draw, State& state) {
-  matrix_of(state, shape_of(settings, elements), draw);
+  const Shape s = shape_of(settings, elements);
+  factors_of(state, s, draw);
+  state.sent_rank = s.rank;  // zeros at first
 }
 
 std::size_t workspace_bytes(const Settings& settings, std::size_t elements) {

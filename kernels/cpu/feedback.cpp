@@ -1,6 +1,7 @@
 #include "kernels/cpu/feedback.h"
 
 #include "kernels/arithmetic/lanes.h"
+#include "kernels/arithmetic/low_rank.h"
 
 namespace syncline {
 
@@ -35,7 +36,23 @@ Values residual(const State& state) {
   if (state.sent.positive != 0 || state.sent.negative != 0)
     for (float& value : values)
       value -= state.sent.of(value);
+  if (state.sent_rank > 0) {
+    const Shape s = shape_of(values.size(), state.sent_rank);
+    const float* const q = reinterpret_cast<const float*>(state.memory.data());
+    const float* const p = q + s.columns * s.rank;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = unsent(values[i],
+                         low_rank(p + i / s.columns * s.rank, q + i % s.columns * s.rank, s.rank));
+  }
   return values;
+}
+
+void settle(State& state) {
+  if (state.sent.positive == 0 && state.sent.negative == 0 && state.sent_rank == 0)
+    return;
+  state.residual = residual(state);
+  state.sent = {};
+  forget_sent(state);
 }
 
 bool same_residual(const State& a, const State& b) {

@@ -14,17 +14,10 @@ namespace {
 
 // The residual with nothing left to subtract, so that values can be added to it.
 Values& plain_residual(State& state, std::size_t elements) {
-  if (state.sent.positive != 0 || state.sent.negative != 0)
-    state.residual = residual(state);
-  state.sent = {};
+  settle(state);
   if (state.residual.empty())
     state.residual.resize(elements);
   return state.residual;
-}
-
-// Equals residual(state)[i].
-float left_at(const State& state, std::size_t i) {
-  return state.residual[i] - state.sent.of(state.residual[i]);
 }
 
 // |u - sent|^2 / |u|^2, where `u_at` and `rest_at` return u and u - sent; 0 if all values are 0.
@@ -81,15 +74,21 @@ Draw Coder::draw_of(const Sender& sender, int iteration) const {
           .tensor = static_cast<std::uint32_t>(sender.bucket * 16 + sender.stage)};
 }
 
+template <class Work>
+void Coder::with_scratch(State& state, const Work& work) {
+  state.scratch = std::move(scratch_);
+  work();
+  scratch_ = std::move(state.scratch);
+}
+
 // In fp16, the rest of sums that fp16 cannot hold stays in the residual as well. (Gradients of
 // contributions() are in fp16 from the start.)
 template <class Work>
 void Coder::with_gradient(const Sender& sender, int iteration, std::span<const float> values,
                           const Work& work) {
   State& state = states_[sender];
-  state.scratch = std::move(scratch_);
   if (precision_ == Precision::fp32) {
-    work(Gradient(values), state);
+    with_scratch(state, [&] { work(Gradient(values), state); });
   } else {
     const bool keeps = compressor().keeps_residual(settings(iteration));
     halves_.resize(values.size());
@@ -99,9 +98,8 @@ void Coder::with_gradient(const Sender& sender, int iteration, std::span<const f
       if (keeps && rest != 0 && std::isfinite(rest))
         plain_residual(state, values.size())[i] += rest;
     }
-    work(Gradient(std::span<const Half>(halves_)), state);
+    with_scratch(state, [&] { work(Gradient(std::span<const Half>(halves_)), state); });
   }
-  scratch_ = std::move(state.scratch);
 }
 
 Message Coder::encode(const Sender& sender, int iteration, std::span<const float> values) {
@@ -166,7 +164,6 @@ void Coder::note(const Sender& sender, int iteration, std::span<const float> val
     return;
   seen_.assign(values.size(), 0.0f);
   decode(sender, iteration, message, seen_);
-  const State& state = states_.at(sender);
   const auto measure = [&](const auto& whole_at, const auto& rest_at) {
     const double left_out = share_left_out(values.size(), whole_at, rest_at);
     if (!std::isfinite(left_out))
@@ -192,12 +189,14 @@ void Coder::note(const Sender& sender, int iteration, std::span<const float> val
       whole_[i] = whole_at(i);
     measures_.watch(iteration, whole_);
   };
-  const auto left = [&](std::size_t i) { return left_at(state, i); };
-  if (compressor().keeps_residual(settings(iteration)))
-    measure([&](std::size_t i) { return seen_[i] + left(i); }, left);
-  else
+  if (compressor().keeps_residual(settings(iteration))) {
+    const Values& left = plain_residual(states_.at(sender), values.size());
+    measure([&](std::size_t i) { return seen_[i] + left[i]; },
+            [&](std::size_t i) { return left[i]; });
+  } else {
     measure([&](std::size_t i) { return values[i]; },
             [&](std::size_t i) { return values[i] - seen_[i]; });
+  }
 }
 
 std::vector<std::size_t> Coder::add_messages(const std::vector<Sender>& senders, int iteration,
@@ -234,7 +233,8 @@ std::vector<std::size_t> Coder::add_messages(const std::vector<Sender>& senders,
     const Message first = whole;
     whole = joined(first, added([&](std::size_t i) {
                      Message message;
-                     method.second_half(given, first, states_.at(senders[i]), message);
+                     State& state = states_.at(senders[i]);
+                     with_scratch(state, [&] { method.second_half(given, first, state, message); });
                      note(senders[i], iteration, values[i], joined(first, message));
                      return message;
                    }));

@@ -81,6 +81,9 @@ class Coder {
   template <class Work>
   void with_gradient(const Sender& sender, int iteration, std::span<const float> values,
                      const Work& work);
+  // Calls `work()` while the state has the memory that all senders' encodings share.
+  template <class Work>
+  void with_scratch(State& state, const Work& work);
   // Adds up these senders' messages as messages, and decodes the total into `sum`. Returns their
   // sizes.
   std::vector<std::size_t> add_messages(const std::vector<Sender>& senders, int iteration,

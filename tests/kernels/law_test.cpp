@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <limits>
 #include <sstream>
 
 #include "kernels/compressor.h"
@@ -104,6 +105,52 @@ TEST(ErrorFeedback, EverythingIsSentInTheEnd) {
     }
     EXPECT_LE(wrong, 0.05 * size) << name;
   }
+}
+
+// What a compressor has sent may stay in the residual until its next message.
+TEST(ErrorFeedback, SettlingTheResidualChangesNoLaterMessage) {
+  for (const auto& [name, compressor] : Registered<Compressor>::all()) {
+    const Settings settings = settings_at(compressor, has_density(compressor) ? "0.01" : "");
+    State lazy, settled;
+    for (std::uint32_t step = 0; step < 4; ++step) {
+      std::vector<float> values = gauss(1003, step + 1);
+      if (step == 1)
+        values[500] = std::numeric_limits<float>::infinity();
+      Message expected, got;
+      compressor.cpu.encode(settings, std::span<const float>(values), {7, step, 3}, lazy, expected);
+      compressor.cpu.encode(settings, std::span<const float>(values), {7, step, 3}, settled, got);
+      settle(settled);
+      EXPECT_TRUE(expected == got) << name << ", step " << step;
+      EXPECT_TRUE(same_residual(lazy, settled)) << name << ", step " << step;
+      EXPECT_TRUE(settled.sent.positive == 0 && settled.sent_rank == 0) << name;
+    }
+  }
+}
+
+// A worker that is left out of the second round has sent nothing: its next message starts from all.
+TEST(ErrorFeedback, AFirstHalfAloneSendsNothing) {
+  int tried = 0;
+  for (const auto& [name, compressor] : Registered<Compressor>::all()) {
+    if (!compressor.first_half)
+      continue;
+    ++tried;
+    const Settings settings = settings_at(compressor, "");
+    const std::vector<float> values[] = {gauss(1003, 1), gauss(1003, 2), gauss(1003, 3)};
+    State halved, added;
+    Message half, expected, got;
+    for (State* const state : {&halved, &added})
+      compressor.cpu.encode(settings, std::span<const float>(values[0]), {7, 0, 3}, *state, half);
+    settle(added);
+    for (std::size_t i = 0; i < values[1].size(); ++i)
+      added.residual[i] = values[1][i] + added.residual[i];
+    compressor.first_half(settings, std::span<const float>(values[1]), {7, 1, 3}, halved, half);
+    EXPECT_TRUE(same_residual(added, halved)) << name;
+    compressor.cpu.encode(settings, std::span<const float>(values[2]), {7, 2, 3}, added, expected);
+    compressor.cpu.encode(settings, std::span<const float>(values[2]), {7, 2, 3}, halved, got);
+    EXPECT_TRUE(expected == got) << name;
+    EXPECT_TRUE(same_residual(added, halved)) << name;
+  }
+  EXPECT_GT(tried, 0);
 }
 
 TEST(Threads, AnyNumberGivesTheSameBytes) {
