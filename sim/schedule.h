@@ -3,6 +3,7 @@
 // algorithm box of its paper. To add one, add one file to sim/schedules/.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -152,6 +153,14 @@ inline bool pulls_compressed(const Settings& settings) {
 inline OwnOption pull_option() {
   return choice(pull_name, "servers answer with dense parameters or with compressed differences",
                 "dense", {"dense", "compressed"});
+}
+
+// Common to asynchronous schedules.
+inline Schedule::Waiting waits_for_nobody(const Settings& /*settings*/) {
+  return Schedule::Waiting::for_nobody;
+}
+inline double unbounded(const Settings& /*settings*/) {
+  return std::numeric_limits<double>::infinity();
 }
 
 // The greatest age of parameters, in iterations; each schedule's sentence defines it.

@@ -29,6 +29,13 @@ struct Push {
   What what = What::gradient;
 };
 
+// The pushes of one worker for one piece of a bucket that a server has applied.
+struct AppliedPushes {
+  int count = 0;
+  double last_s = 0;      // when the last one came
+  double interval_s = 0;  // after the one before
+};
+
 // A worker will push no more.
 struct WorkerEnd {
   int worker = 0;
@@ -91,8 +98,9 @@ class Server {
   // Answers a push, or a question, with its piece of the parameters as it is now; does not wait for
   // the arrival.
   void reply(const Push& push);
-  // Pushes of this push's piece that the server has applied from the worker with the fewest.
-  int slowest(const Push& push) const;
+  // By worker: its pushes of this push's piece that the server has applied.
+  const std::vector<AppliedPushes>& applied(const Push& push) const;
+  int slowest(const Push& push) const;  // the fewest of these
 
   // Waits for the next message of a node, in schedules with aggregators.
   std::optional<NodeMessage> next_message();
@@ -106,5 +114,16 @@ class Server {
  private:
   ServerState& state_;
 };
+
+// Bounded staleness (Ho et al. 2013): answers the held pushes whose workers are at most `staleness`
+// iterations ahead of the slowest worker, and holds the others.
+inline void reply_within(Server& server, std::vector<Push>& held, double staleness) {
+  std::erase_if(held, [&](const Push& push) {
+    if (push.iteration + 1 > server.slowest(push) + staleness)
+      return false;
+    server.reply(push);
+    return true;
+  });
+}
 
 }  // namespace syncline

@@ -123,4 +123,32 @@ class Worker {
   virtual void mix(double each) = 0;
 };
 
+// What workers of several schedules do.
+//
+// Computes a gradient of the whole model.
+inline void compute_gradient(Worker& worker) {
+  worker.forward();
+  for (const Bucket& bucket : worker.buckets())
+    worker.backward(bucket);
+}
+
+// Computes a gradient and pushes each bucket of it when backward has produced it (wait-free
+// backpropagation, Zhang et al. 2017).
+inline void push_gradient(Worker& worker) {
+  worker.forward();
+  for (const Bucket& bucket : worker.buckets()) {
+    worker.backward(bucket);
+    worker.push(bucket);
+  }
+}
+
+// A worker of Downpour SGD (Dean et al. 2012) that pushes and fetches in every iteration.
+inline void downpour_worker(Worker& worker) {
+  while (worker.next_iteration()) {
+    push_gradient(worker);
+    worker.pull();
+    worker.step();
+  }
+}
+
 }  // namespace syncline

@@ -51,7 +51,7 @@ void Run::make_states() {
           .run = *this,
           .shard = shard,
           .pieces = std::vector<ServerState::Piece>(
-              pieces, {.version = 0, .applied = std::vector<int>(workers.size())}),
+              pieces, {.version = 0, .applied = std::vector<AppliedPushes>(workers.size())}),
           .applied_of_node = std::vector<AppliedGradients>(topology.nodes.size())}));
     else if (setup.traffic.exchange->uses_servers)
       server_stages.push_back(std::make_unique<Stages>(*this, topology.workers() + shard));

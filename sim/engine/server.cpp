@@ -145,9 +145,10 @@ void Server::apply(const Push& push) {
     state_.run.learner->apply(
         {state_.shard, push.bucket, push.piece},
         {Learner::Pushed{push.worker, push.iteration, piece.version - push.read_version}});
-  const int before = piece.applied[index(push.worker)]++;
-  if (before == piece.slowest)
-    piece.slowest = *std::ranges::min_element(piece.applied);
+  AppliedPushes& own = piece.applied[index(push.worker)];
+  own.interval_s = push.came_s - std::exchange(own.last_s, push.came_s);
+  if (own.count++ == piece.slowest)
+    piece.slowest = std::ranges::min(piece.applied, {}, &AppliedPushes::count).count;
   ++piece.version;
   state_.count(push, true);
 }
@@ -228,6 +229,10 @@ void Server::reply(const Push& push) {
                                                              .iteration = push.iteration});
                      answer_arrived(worker, state.shard, push, answer, values, message);
                    });
+}
+
+const std::vector<AppliedPushes>& Server::applied(const Push& push) const {
+  return state_.piece_of(push).applied;
 }
 
 int Server::slowest(const Push& push) const {

@@ -30,8 +30,8 @@ struct ServerState {
   Inbox<NodeMessage> messages;
   struct Piece {
     std::int64_t version = 0;
-    std::vector<int> applied;  // by worker: its applied gradients
-    int slowest = 0;           // the minimum of `applied`
+    std::vector<AppliedPushes> applied;  // by worker
+    int slowest = 0;                     // the fewest pushes of a worker
   };
   std::vector<Piece> pieces;  // of all buckets (Run::piece)
   // Bytes of the push just added whose memory time is still to be taken, before the next push.

@@ -5,7 +5,6 @@
 // other, only active workers ask, and only passive ones answer, while they compute: on the ring of
 // the paper, workers with even and with odd numbers. The copies of an active worker travel while it
 // computes; it changes its parameters only after the answer.
-#include <limits>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,18 +15,14 @@
 namespace syncline {
 namespace {
 
-std::vector<int> beside(int worker, int workers) {
+// Both neighbours on the ring. An active worker sends each of them a part of its copies, and gets
+// as many answers.
+std::vector<Neighbour> neighbours(const Settings&, int worker, int workers) {
   std::set<int> both{(worker + 1) % workers, (worker + workers - 1) % workers};
   both.erase(worker);
-  return {both.begin(), both.end()};
-}
-
-// An active worker sends each of its neighbours a part of its copies, and gets as many answers.
-std::vector<Neighbour> neighbours(const Settings&, int worker, int workers) {
-  const std::vector<int> others = beside(worker, workers);
   std::vector<Neighbour> all;
-  for (const int other : others)
-    all.push_back({other, 1.0 / static_cast<double>(others.size())});
+  for (const int other : both)
+    all.push_back({other, 1.0 / static_cast<double>(both.size())});
   return all;
 }
 
@@ -40,15 +35,14 @@ std::string refusal(const Settings&, int workers) {
 }
 
 void worker(Worker& worker) {
-  const std::vector<int> others = beside(worker.rank(), worker.workers());
+  const auto others = neighbours(worker.settings(), worker.rank(), worker.workers());
   const bool asks = worker.rank() % 2 == 0 && !others.empty();
   while (worker.next_iteration()) {
-    const int other = asks ? others[index(worker.drawn(static_cast<int>(others.size())))] : -1;
+    const int other =
+        asks ? others[index(worker.drawn(static_cast<int>(others.size())))].worker : -1;
     if (asks)
       worker.send_parameters(other);
-    worker.forward();
-    for (const Bucket& bucket : worker.buckets())
-      worker.backward(bucket);
+    compute_gradient(worker);
     if (asks)
       worker.receive_parameters(other);
     worker.mix(0.5);
@@ -75,9 +69,9 @@ const Registered<Schedule> entry{{
              .paper = "Lian et al., ICML 2018, arXiv 1710.06952"},
     .exchange = "neighbours",
     .any_exchange = false,
-    .waiting = [](const Settings&) { return Schedule::Waiting::for_nobody; },
+    .waiting = waits_for_nobody,
     .refusal = refusal,
-    .most_lead = [](const Settings&) { return std::numeric_limits<double>::infinity(); },
+    .most_lead = unbounded,
     .neighbours = neighbours,
     .draws_neighbours = true,
     .worker = worker,

@@ -1,26 +1,12 @@
 // Asynchronous parallel: each worker pushes its gradients when they are ready; the parameter server
 // applies them at once and answers with the current parameters; no worker waits for another one
 // (Dean et al. 2012; QSGD appendix D states the same model). Staleness is unbounded.
-#include <limits>
-
 #include "sim/schedule.h"
 #include "sim/server.h"
 #include "sim/worker.h"
 
 namespace syncline {
 namespace {
-
-void worker(Worker& worker) {
-  while (worker.next_iteration()) {
-    worker.forward();
-    for (const Bucket& bucket : worker.buckets()) {
-      worker.backward(bucket);
-      worker.push(bucket);
-    }
-    worker.pull();
-    worker.step();
-  }
-}
 
 void server(Server& server) {
   while (const auto push = server.next_push()) {
@@ -43,10 +29,10 @@ const Registered<Schedule> entry{{
     .options = {pull_option()},
     .exchange = "ps",
     .any_exchange = false,
-    .waiting = [](const Settings&) { return Schedule::Waiting::for_nobody; },
+    .waiting = waits_for_nobody,
     .pulls_compressed = pulls_compressed,
-    .most_lead = [](const Settings&) { return std::numeric_limits<double>::infinity(); },
-    .worker = worker,
+    .most_lead = unbounded,
+    .worker = downpour_worker,
     .server = server,
 }};
 

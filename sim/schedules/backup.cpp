@@ -17,18 +17,6 @@
 namespace syncline {
 namespace {
 
-void worker(Worker& worker) {
-  while (worker.next_iteration()) {
-    worker.forward();
-    for (const Bucket& bucket : worker.buckets()) {
-      worker.backward(bucket);
-      worker.push(bucket);
-    }
-    worker.pull();
-    worker.step();
-  }
-}
-
 int backups(const Settings& settings) {
   return static_cast<int>(settings.number("backup-workers"));
 }
@@ -82,9 +70,9 @@ const Registered<Schedule> entry{{
                              "1", 0, 1e6)},
     .exchange = "ps",
     .any_exchange = false,
-    .waiting = [](const Settings&) { return Schedule::Waiting::for_nobody; },
+    .waiting = waits_for_nobody,
     .refusal = refusal,
-    .worker = worker,
+    .worker = downpour_worker,
     .server = server,
 }};
 

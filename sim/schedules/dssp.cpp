@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,81 +22,44 @@
 namespace syncline {
 namespace {
 
-constexpr const char* range_name = "range";
-
-void worker(Worker& worker) {
-  while (worker.next_iteration()) {
-    worker.forward();
-    for (const Bucket& bucket : worker.buckets()) {
-      worker.backward(bucket);
-      worker.push(bucket);
-    }
-    worker.pull();
-    worker.step();
-  }
+double most_lead(const Settings& settings) {
+  return settings.number("staleness") + settings.number("range");
 }
-
-// Pushes of one worker for one piece of the gradients.
-struct Pushes {
-  int count = 0;
-  double last_s = 0, interval_s = 0;
-  int extra = 0;  // iterations beyond `staleness` that the worker may still begin
-
-  void add(double now_s) {
-    interval_s = count++ > 0 ? now_s - last_s : 0;
-    last_s = now_s;
-  }
-};
 
 // Number of iterations that this worker may begin although it is too far ahead, if it is the
 // fastest.
-int extra_iterations(const std::vector<Pushes>& all, const Pushes& own, double most_lead,
-                     int range) {
-  const auto [slowest, fastest] = std::ranges::minmax(all, {}, &Pushes::count);
+int extra_iterations(const std::vector<AppliedPushes>& all, const AppliedPushes& own,
+                     const Settings& settings) {
+  const auto [slowest, fastest] = std::ranges::minmax(all, {}, &AppliedPushes::count);
   if (own.count < fastest.count || slowest.count < 2)
     return 0;
-  int best = 0;
-  double nearest_s = std::numeric_limits<double>::infinity();
-  for (int extra = 0; own.count - 1 + extra <= slowest.count + most_lead; ++extra)
-    for (int next = 1; next <= range + 1; ++next) {
-      const double apart_s = std::abs(slowest.last_s + next * slowest.interval_s - own.last_s -
-                                      extra * own.interval_s);
-      if (apart_s < nearest_s)
-        best = extra;
-      nearest_s = std::min(nearest_s, apart_s);
+  std::pair nearest{std::numeric_limits<double>::infinity(), 0};  // seconds apart, and extra
+  const double most = slowest.count + most_lead(settings) - own.count + 1;
+  for (int extra = 0; extra <= most; ++extra)
+    for (int next = 1; next <= settings.number("range") + 1; ++next) {
+      const double slowest_s = slowest.last_s + next * slowest.interval_s;
+      const double apart_s = std::abs(slowest_s - own.last_s - extra * own.interval_s);
+      nearest = std::min(nearest, {apart_s, extra});
     }
-  return best;
-}
-
-double most_lead(const Settings& settings) {
-  return settings.number("staleness") + settings.number(range_name);
+  return nearest.second;
 }
 
 void server(Server& server) {
   const double staleness = server.settings().number("staleness");
-  const auto range = static_cast<int>(server.settings().number(range_name));
-  std::map<std::pair<int, int>, std::vector<Pushes>> pieces;  // by bucket and piece, then by worker
+  // Iterations beyond `staleness` that a worker may still begin, by bucket, piece and worker.
+  std::map<std::tuple<int, int, int>, int> extra;
   std::vector<Push> held;
   while (const auto push = server.next_push()) {
     server.apply(*push);
-    std::vector<Pushes>& all = pieces[{push->bucket, push->piece}];
-    all.resize(index(server.workers()));
-    Pushes& own = all[index(push->worker)];
-    own.add(push->came_s);
-    if (own.extra == 0 && own.count > server.slowest(*push) + staleness)
-      own.extra = extra_iterations(all, own, most_lead(server.settings()), range);
-    if (own.extra > 0) {
-      --own.extra;
+    const std::vector<AppliedPushes>& all = server.applied(*push);
+    int& own = extra[{push->bucket, push->piece, push->worker}];
+    if (own <= 0 && push->iteration + 1 > server.slowest(*push) + staleness)
+      own = extra_iterations(all, all[index(push->worker)], server.settings());
+    if (own-- > 0)
       server.reply(*push);
-    } else {
+    else
       held.push_back(*push);
-    }
-    std::erase_if(held, [&](const Push& waiting) {
-      if (waiting.iteration + 1 > server.slowest(waiting) + staleness)
-        return false;
-      server.reply(waiting);
-      return true;
-    });
+    reply_within(server, held, staleness);
   }
 }
 
@@ -112,14 +76,14 @@ const Registered<Schedule> entry{{
     .options = {whole_number("staleness",
                              "iterations the fastest worker may always be ahead of the slowest",
                              "3", 0, 1e9),
-                whole_number(range_name, "further iterations that it may be ahead", "12", 0, 1000),
+                whole_number("range", "further iterations that it may be ahead", "12", 0, 1000),
                 pull_option()},
     .exchange = "ps",
     .any_exchange = false,
     .waiting = waiting,
     .pulls_compressed = pulls_compressed,
     .most_lead = most_lead,
-    .worker = worker,
+    .worker = downpour_worker,
     .server = server,
 }};
 

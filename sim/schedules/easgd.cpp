@@ -8,7 +8,6 @@
 // workers, as there. With `momentum` workers step with the usual momentum; the authors' EAMSGD has
 // Nesterov's.
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -34,9 +33,7 @@ void worker(Worker& worker) {
       for (const Bucket& bucket : worker.buckets())
         worker.push_difference(bucket, moving);
     }
-    worker.forward();
-    for (const Bucket& bucket : worker.buckets())
-      worker.backward(bucket);
+    compute_gradient(worker);
     worker.step_alone();
   }
 }
@@ -65,12 +62,12 @@ const Registered<Schedule> entry{{
     .own_parameters = true,
     .exchange = "ps",
     .any_exchange = false,
-    .waiting = [](const Settings&) { return Schedule::Waiting::for_nobody; },
+    .waiting = waits_for_nobody,
     .round = [](const Settings& settings, int) { return period(settings); },
     .keeps = [](const Settings&, bool) -> std::vector<std::string> {
       return {"centre", "difference"};
     },
-    .most_lead = [](const Settings&) { return std::numeric_limits<double>::infinity(); },
+    .most_lead = unbounded,
     .worker = worker,
     .server = server,
 }};

@@ -46,9 +46,7 @@ void worker(Worker& worker) {
     const std::set<int> others = distances(worker.settings(), all, iteration);
     for (const int distance : others)
       worker.send_parameters((worker.rank() + distance) % all);
-    worker.forward();
-    for (const Bucket& bucket : worker.buckets())
-      worker.backward(bucket);
+    compute_gradient(worker);
     for (const int distance : others)
       worker.receive_parameters((worker.rank() + all - distance) % all);
     worker.mix(1.0 / static_cast<double>(others.size() + 1));

@@ -43,9 +43,7 @@ namespace {
 void worker(Worker& worker) {
   const double staleness = worker.settings().number("staleness");
   while (worker.next_iteration()) {
-    worker.forward();
-    for (const Bucket& bucket : worker.buckets())
-      worker.backward(bucket);
+    compute_gradient(worker);
     worker.hand_over();
     worker.wait_until_applied(staleness);
     worker.take_parameters();

@@ -4,7 +4,6 @@
 // current parameters, perhaps without its own last gradient. With n = workers this is asp. Each
 // piece of a bucket counts by itself. Gradients that are left at the end make an update.
 #include <cmath>
-#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -16,18 +15,6 @@
 
 namespace syncline {
 namespace {
-
-void worker(Worker& worker) {
-  while (worker.next_iteration()) {
-    worker.forward();
-    for (const Bucket& bucket : worker.buckets()) {
-      worker.backward(bucket);
-      worker.push(bucket);
-    }
-    worker.pull();
-    worker.step();
-  }
-}
 
 std::string refusal(const Settings& settings, int workers) {
   const auto splitting = static_cast<int>(settings.number("splitting"));
@@ -68,11 +55,11 @@ const Registered<Schedule> entry{{
     .exchange = "ps",
     .defaults = {{"staleness-rate", "inverse"}},
     .any_exchange = false,
-    .waiting = [](const Settings&) { return Schedule::Waiting::for_nobody; },
+    .waiting = waits_for_nobody,
     .refusal = refusal,
     .pulls_compressed = pulls_compressed,
-    .most_lead = [](const Settings&) { return std::numeric_limits<double>::infinity(); },
-    .worker = worker,
+    .most_lead = unbounded,
+    .worker = downpour_worker,
     .server = server,
 }};
 

@@ -22,11 +22,7 @@ void worker(Worker& worker) {
   const double staleness = worker.settings().number("staleness");
   const bool cache = worker.settings().word("cache") == "on";
   while (worker.next_iteration()) {
-    worker.forward();
-    for (const Bucket& bucket : worker.buckets()) {
-      worker.backward(bucket);
-      worker.push(bucket);
-    }
+    push_gradient(worker);
     if (cache)
       worker.refresh_cache(staleness);
     else
@@ -41,12 +37,7 @@ void server(Server& server) {
   while (const auto push = server.next_push()) {
     server.apply(*push);
     held.push_back(*push);
-    std::erase_if(held, [&](const Push& waiting) {
-      if (waiting.iteration + 1 > server.slowest(waiting) + staleness)
-        return false;
-      server.reply(waiting);
-      return true;
-    });
+    reply_within(server, held, staleness);
   }
 }
 
