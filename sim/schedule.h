@@ -3,6 +3,8 @@
 // algorithm box of its paper. To add one, add one file to sim/schedules/.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -54,6 +56,8 @@ struct Neighbour {
   double copies = 0;
 };
 
+inline constexpr const char* pull_name = "pull";  // an option of schedules with servers
+
 struct Schedule {
   static constexpr const char* kind = "schedule";
   std::string name;
@@ -65,14 +69,14 @@ struct Schedule {
   // the servers instead of gradients. An iteration then counts at its step. With neighbours it is
   // always so.
   bool own_parameters = false;
-  // The default; `allgather` where messages cannot be added. With neighbours: `neighbours`.
+  // The default, where workers average; `allgather` where messages cannot be added.
   std::string exchange = "ring";
   // The schedule's defaults for other options, as in its paper.
   std::map<std::string, std::string> defaults = {};
-  bool any_exchange = true;  // false: it can use only its default
+  bool any_exchange = true;  // false: workers can average only by the default
   // Whom a worker waits for: all others in every iteration; some, so that nobody gets far ahead; or
   // nobody. This decides how runs begin, how long they are, and what is measured. Settings can
-  // change it. Null: for_all where there is no server, else for_some.
+  // change it. Null: for_all where workers average; else as most_lead says, if given, or for_some.
   enum class Waiting { for_all, for_some, for_nobody };
   Waiting (*waiting)(const Settings&) = nullptr;
   // Iterations after which workers' actions repeat; a run has a multiple of these. With servers: of
@@ -93,8 +97,6 @@ struct Schedule {
   // Workers settle slowly into patterns of meeting that then last, so runs are longer and there are
   // more of them.
   bool settles_slowly = false;
-  // Whether servers answer with compressed differences under these settings. Null: never.
-  bool (*pulls_compressed)(const Settings&) = nullptr;
   // How many of its own gradients a worker's parameters may lack. Null: none.
   double (*gradients_ahead)(const Settings&) = nullptr;
   // How many iterations a worker may be ahead of the slowest one before it waits, where workers run
@@ -132,7 +134,14 @@ struct Schedule {
   Waiting waits(const Settings& settings) const {
     if (waiting != nullptr)
       return waiting(settings);
-    return server == nullptr ? Waiting::for_all : Waiting::for_some;
+    if (partners() == Partners::each_other)
+      return Waiting::for_all;
+    if (most_lead == nullptr)
+      return Waiting::for_some;
+    const double lead = most_lead(settings);
+    return lead == 0          ? Waiting::for_all
+           : std::isinf(lead) ? Waiting::for_nobody
+                              : Waiting::for_some;
   }
 
   // To whom workers send gradients, or to neighbours parameters.
@@ -143,22 +152,29 @@ struct Schedule {
            : neighbours != nullptr ? Partners::neighbours
                                    : Partners::each_other;
   }
+
+  // The exchange that is used unless another is given, and whether another may be.
+  std::string default_exchange() const {
+    return server != nullptr ? "ps" : neighbours != nullptr ? "neighbours" : exchange;
+  }
+  bool chooses_exchange() const { return any_exchange && partners() == Partners::each_other; }
+
+  // Whether servers can answer with compressed differences, and do so under these settings.
+  bool can_pull_compressed() const {
+    return std::ranges::find(options, pull_name, &OwnOption::name) != options.end();
+  }
+  bool pulls_compressed(const Settings& settings) const {
+    return can_pull_compressed() && settings.word(pull_name) == "compressed";
+  }
 };
 
 // Common to schedules with servers.
-inline constexpr const char* pull_name = "pull";
-inline bool pulls_compressed(const Settings& settings) {
-  return settings.word(pull_name) == "compressed";
-}
 inline OwnOption pull_option() {
   return choice(pull_name, "servers answer with dense parameters or with compressed differences",
                 "dense", {"dense", "compressed"});
 }
 
-// Common to asynchronous schedules.
-inline Schedule::Waiting waits_for_nobody(const Settings& /*settings*/) {
-  return Schedule::Waiting::for_nobody;
-}
+// The lead of workers that wait for nobody.
 inline double unbounded(const Settings& /*settings*/) {
   return std::numeric_limits<double>::infinity();
 }

@@ -67,8 +67,9 @@ void find_misfits_of_settings(const Scenario& scenario, const GivenOptions& give
   std::vector<const std::vector<OwnOption>*> declared{
       &scenario.schedule->options, &scenario.exchange->options, &scenario.compressor->options};
   const bool averages = scenario.schedule->neighbours == nullptr;
-  std::string to = fmt::format("schedule {}, exchange {}", scenario.schedule->name,
-                               averages ? scenario.exchange->name : scenario.schedule->exchange);
+  std::string to =
+      fmt::format("schedule {}, exchange {}", scenario.schedule->name,
+                  averages ? scenario.exchange->name : scenario.schedule->default_exchange());
   for (const CandidateExchange& candidate : scenario.candidates)
     declared.push_back(&candidate.exchange->options);
   if (learning.problem == nullptr) {
@@ -139,9 +140,9 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
   const Exchange& exchange = *scenario.exchange;
   find_misfits_of_shards(scenario, given, conflicts);
   const std::string& written = scenario.written.at("exchange");
-  if (!schedule.any_exchange && written != schedule.exchange)
+  if (!schedule.chooses_exchange() && written != schedule.default_exchange())
     conflicts.push_back({"exchange", "exchange = " + written + ": schedule " + schedule.name +
-                                         " allows only " + schedule.exchange});
+                                         " allows only " + schedule.default_exchange()});
   if (!scenario.candidates.empty() && scenario.compressor->name != no_compressor)
     conflicts.push_back(
         {"exchange",

@@ -136,8 +136,7 @@ void resolve_compression(const GivenOptions& given, Scenario& scenario,
       conflicts.push_back({by, by + " = " + scenario.exchange_settings.word(by) + ": compressor " +
                                    compressor.name +
                                    "'s messages cannot be added in the node; allowed is dense"});
-  scenario.compressed_pulls =
-      schedule.pulls_compressed != nullptr && schedule.pulls_compressed(scenario.schedule_settings);
+  scenario.compressed_pulls = schedule.pulls_compressed(scenario.schedule_settings);
   if (scenario.compressed_pulls && !compresses) {
     conflicts.push_back({pull_name, std::string(pull_name) + " = compressed: compressor " +
                                         compressor.name + " makes no messages; allowed is dense"});
@@ -253,7 +252,7 @@ void find_exchange(const GivenOptions& given, Scenario& scenario) {
   const bool chooses = name == cheapest_exchange || name == exchange_of_nccl;
   // A framework's choice is between exchanges that add dense gradients.
   if (chooses && !given.contains("exchange") &&
-      (schedule.exchange != dense_exchange || !schedule.any_exchange ||
+      (schedule.exchange != dense_exchange || !schedule.chooses_exchange() ||
        scenario.compressor->name != no_compressor))
     name.clear();
   if (name.empty()) {
@@ -261,7 +260,7 @@ void find_exchange(const GivenOptions& given, Scenario& scenario) {
         schedule.server != nullptr || schedule.sharding != nullptr ||
         schedule.neighbours != nullptr ||
         carries(Registered<Exchange>::find(schedule.exchange), *scenario.compressor);
-    name = carried ? schedule.exchange : default_for_messages;
+    name = carried ? schedule.default_exchange() : default_for_messages;
   }
   scenario.nccl_chooses = name == exchange_of_nccl;
   if (scenario.nccl_chooses || name == cheapest_exchange) {
@@ -274,7 +273,7 @@ void find_exchange(const GivenOptions& given, Scenario& scenario) {
       try {
         // Workers with neighbours average no gradients. They are planned as a dense exchange would
         // be, which no verb of theirs executes; `neighbours` says in results that there is none.
-        const bool none = schedule.neighbours != nullptr && name == schedule.exchange;
+        const bool none = schedule.neighbours != nullptr && name == schedule.default_exchange();
         scenario.exchange = &Registered<Exchange>::find(none ? dense_exchange : name);
       } catch (const std::invalid_argument& error) {
         throw std::invalid_argument(std::string(error.what()) +

@@ -67,9 +67,6 @@ const Registered<Schedule> entry{{
                      "answer, so the number of workers must be even. Loss and accuracy are those "
                      "of the mean of all workers' parameters.",
              .paper = "Lian et al., ICML 2018, arXiv 1710.06952"},
-    .exchange = "neighbours",
-    .any_exchange = false,
-    .waiting = waits_for_nobody,
     .refusal = refusal,
     .most_lead = unbounded,
     .neighbours = neighbours,

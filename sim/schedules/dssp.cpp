@@ -3,10 +3,9 @@
 // have to wait, the server looks at the times of the last two pushes of this worker and of the
 // slowest worker, and assumes that both continue in the same way. It then lets the fastest worker
 // continue for the number of iterations that brings it nearest to a push of the slowest one, but
-// never beyond the bound. This is the paper's rule as summaries describe it: README.md in this
-// folder lists what they leave open. With `range = 0` the schedule is ssp with `cache = off`. If
-// gradients are in pieces, or on several servers, each piece and server decides separately, and a
-// worker waits for all of them.
+// never beyond the bound. This follows summaries of the paper (see README.md). With `range = 0` the
+// schedule is ssp with `cache = off`. Each server decides for each piece of the gradients
+// separately, and a worker waits for all of them.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -26,16 +25,14 @@ double most_lead(const Settings& settings) {
   return settings.number("staleness") + settings.number("range");
 }
 
-// Number of iterations that this worker may begin although it is too far ahead, if it is the
-// fastest.
+// Number of iterations that a worker too far ahead may begin: none unless it is the fastest.
 int extra_iterations(const std::vector<AppliedPushes>& all, const AppliedPushes& own,
                      const Settings& settings) {
   const auto [slowest, fastest] = std::ranges::minmax(all, {}, &AppliedPushes::count);
   if (own.count < fastest.count || slowest.count < 2)
     return 0;
   std::pair nearest{std::numeric_limits<double>::infinity(), 0};  // seconds apart, and extra
-  const double most = slowest.count + most_lead(settings) - own.count + 1;
-  for (int extra = 0; extra <= most; ++extra)
+  for (int extra = 0; own.count - 1 + extra <= slowest.count + most_lead(settings); ++extra)
     for (int next = 1; next <= settings.number("range") + 1; ++next) {
       const double slowest_s = slowest.last_s + next * slowest.interval_s;
       const double apart_s = std::abs(slowest_s - own.last_s - extra * own.interval_s);
@@ -63,10 +60,6 @@ void server(Server& server) {
   }
 }
 
-Schedule::Waiting waiting(const Settings& settings) {
-  return most_lead(settings) == 0 ? Schedule::Waiting::for_all : Schedule::Waiting::for_some;
-}
-
 const Registered<Schedule> entry{{
     .name = "dssp",
     .sentence = "stale synchronous with a bound that follows the workers' speeds",
@@ -78,10 +71,6 @@ const Registered<Schedule> entry{{
                              "3", 0, 1e9),
                 whole_number("range", "further iterations that it may be ahead", "12", 0, 1000),
                 pull_option()},
-    .exchange = "ps",
-    .any_exchange = false,
-    .waiting = waiting,
-    .pulls_compressed = pulls_compressed,
     .most_lead = most_lead,
     .worker = downpour_worker,
     .server = server,

@@ -60,9 +60,6 @@ const Registered<Schedule> entry{{
                                "auto", 0, 1),
                         "auto")},
     .own_parameters = true,
-    .exchange = "ps",
-    .any_exchange = false,
-    .waiting = waits_for_nobody,
     .round = [](const Settings& settings, int) { return period(settings); },
     .keeps = [](const Settings&, bool) -> std::vector<std::string> {
       return {"centre", "difference"};

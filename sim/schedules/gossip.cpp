@@ -65,9 +65,6 @@ const Registered<Schedule> entry{{
                        "whose parameters a worker averages with its own: both neighbours' on a "
                        "ring, one's at a distance of 1, 2, 4, ... in turn, or everybody's",
                        "ring", {"ring", "exponential", "complete"})},
-    .exchange = "neighbours",
-    .any_exchange = false,
-    .waiting = [](const Settings&) { return Schedule::Waiting::for_some; },
     .round = round,
     .settles_slowly = true,
     .neighbours = neighbours,

@@ -188,11 +188,9 @@ const Registered<Schedule> entry{{
                 choice("answer", "new parameters go to the nodes that were pulled or to all",
                        "pulled", {"pulled", "all"}),
                 pull_option()},
-    .exchange = "ps",
-    .any_exchange = false,
+    .waiting = [](const Settings&) { return Schedule::Waiting::for_some; },
     .refusal = refusal,
     .settles_slowly = true,
-    .pulls_compressed = pulls_compressed,
     // With threshold = 1 each gradient is pulled at once, so a worker is only held back by its own
     // gradients.
     .most_lead =

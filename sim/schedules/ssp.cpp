@@ -57,10 +57,7 @@ const Registered<Schedule> entry{{
                 choice("cache", "on: workers wait only for parameters that are too old", "on",
                        {"on", "off"}),
                 pull_option()},
-    .exchange = "ps",
-    .any_exchange = false,
     .waiting = waiting,
-    .pulls_compressed = pulls_compressed,
     .gradients_ahead =
         [](const Settings& settings) {
           return settings.word("cache") == "on" ? settings.number("staleness") + 1 : 0;

@@ -35,7 +35,7 @@ std::vector<Options> everywhere(const Options& base, const std::string& compress
       options.erase("density");
     options["schedule"] = name;
     options["compressor"] = compressor;
-    if (!schedule.any_exchange) {
+    if (!schedule.chooses_exchange()) {
       all.push_back(options);
       continue;
     }
@@ -180,7 +180,7 @@ TEST(Law6, AddableMessagesMoveLikeDenseGradients) {
     if (options["schedule"] == "inhad" || options["exchange"] == "hierarchical-compressed")
       continue;  // copies inside a node are dense
     const Schedule& schedule = Registered<Schedule>::find(options["schedule"]);
-    if (schedule.server != nullptr && schedule.pulls_compressed == nullptr)
+    if (schedule.server != nullptr && !schedule.can_pull_compressed())
       continue;  // its answers are dense
     if (schedule.server != nullptr)
       options["pull"] = "compressed";

@@ -108,11 +108,12 @@ TEST(Law11, PartsOfACompressedIterationAddUpToIt) {
       for (const int cores : {1, 2}) {
         if (!takes(schedule, compressor))
           continue;
-        for (const std::string& exchange :
-             schedule.any_exchange ? exchanges_for(compressor) : std::vector{schedule.exchange}) {
+        for (const std::string& exchange : schedule.chooses_exchange()
+                                               ? exchanges_for(compressor)
+                                               : std::vector{schedule.default_exchange()}) {
           all.push_back(four_buckets({exchange, compressor}, cores, 3e-9, 1e-9, 2));
           all.back()["schedule"] = name;
-          if (schedule.pulls_compressed != nullptr)
+          if (schedule.can_pull_compressed())
             all.back()["pull"] = "compressed";
         }
       }

@@ -196,7 +196,7 @@ Options drawn_cell(Draws& draws, const AwkwardPlatform& platform) {
     compressor = "none";
   else
     options["compressor"] = compressor;
-  if (chosen.any_exchange)
+  if (chosen.chooses_exchange())
     options["exchange"] = draws.of(exchanges_for(compressor));
   if (chosen.answer != nullptr)  // every other worker asks, the others answer
     options["workers"] = std::to_string(platform.workers / 2 * 2);

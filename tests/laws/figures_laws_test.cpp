@@ -68,7 +68,7 @@ Options drawn_options(Draws& draws, const std::string& schedule) {
   options["compressor"] = entry.sparsifiers_only ? "topk" : "none";
   if (draws.one_in(3) && takes(entry, "topk"))
     options["compressor"] = draws.of<std::string>({"topk", "qsgd", "randomk"});
-  if (entry.any_exchange)
+  if (entry.chooses_exchange())
     options["exchange"] = draws.of(exchanges_for(options["compressor"]));
   if (draws.one_in(4))
     options["step-overhead"] = "1e-4";

@@ -26,7 +26,7 @@ Options any_scenario(const std::string& schedule) {
 std::vector<Options> all_schedules_and_exchanges() {
   std::vector<Options> all;
   for (const auto& [name, schedule] : Registered<Schedule>::all()) {
-    if (!schedule.any_exchange) {
+    if (!schedule.chooses_exchange()) {
       all.push_back(any_scenario(name));
       continue;
     }

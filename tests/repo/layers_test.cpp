@@ -274,6 +274,15 @@ TEST(Budgets, NoSourceFileHasMoreThan400Lines) {
     }
 }
 
+// A schedule reads like the algorithm box of its paper.
+TEST(Budgets, OnlySchedulesWithShardsNodesOrTwoOptimizersHaveMoreThan80Lines) {
+  std::set<std::string> longer;
+  for (const fs::path& file : sources_in("sim/schedules"))
+    if (lines_of(root / file).size() > 80)
+      longer.insert(file.stem());
+  EXPECT_EQ(longer, (std::set<std::string>{"fsdp", "inhad", "local-sgd"}));
+}
+
 // In clang-format's style, a line with only a closing brace ends the block begun by the last line
 // before it that is indented no further: a function, or a block within one.
 TEST(Budgets, NoFunctionOfTheProductHasMoreThan80Lines) {

@@ -201,7 +201,7 @@ TEST(Readme, RecipesForAScheduleAProblemAndAFigureNeedNoOtherEdit) {
   // A schedule with servers that declares no parameter at all has to pass the laws, too.
   succeeds(in_copy +
            "sed -e 's/\"asp\"/\"plain-asp\"/' -e '/\\.options = {pull_option()},/d' "
-           "-e '/\\.pulls_compressed = /d' sim/schedules/asp.cpp > sim/schedules/plain-asp.cpp && "
+           "sim/schedules/asp.cpp > sim/schedules/plain-asp.cpp && "
            "! grep pull_ sim/schedules/plain-asp.cpp");
   succeeds(in_copy +
            "cmake -S . -B build/release -G Ninja "
