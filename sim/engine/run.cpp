@@ -51,7 +51,8 @@ void Run::make_states() {
           .run = *this,
           .shard = shard,
           .pieces = std::vector<ServerState::Piece>(
-              pieces, {.version = 0, .applied = std::vector<AppliedPushes>(workers.size())}),
+              pieces, {.applied = std::vector<AppliedPushes>(workers.size()),
+                       .slowest_workers = topology.workers()}),
           .applied_of_node = std::vector<AppliedGradients>(topology.nodes.size())}));
     else if (setup.traffic.exchange->uses_servers)
       server_stages.push_back(std::make_unique<Stages>(*this, topology.workers() + shard));

@@ -147,8 +147,11 @@ void Server::apply(const Push& push) {
         {Learner::Pushed{push.worker, push.iteration, piece.version - push.read_version}});
   AppliedPushes& own = piece.applied[index(push.worker)];
   own.interval_s = push.came_s - std::exchange(own.last_s, push.came_s);
-  if (own.count++ == piece.slowest)
+  if (own.count++ == piece.slowest && --piece.slowest_workers == 0) {
     piece.slowest = std::ranges::min(piece.applied, {}, &AppliedPushes::count).count;
+    piece.slowest_workers =
+        static_cast<int>(std::ranges::count(piece.applied, piece.slowest, &AppliedPushes::count));
+  }
   ++piece.version;
   state_.count(push, true);
 }

@@ -32,6 +32,7 @@ struct ServerState {
     std::int64_t version = 0;
     std::vector<AppliedPushes> applied;  // by worker
     int slowest = 0;                     // the fewest pushes of a worker
+    int slowest_workers = 0;             // that have as few
   };
   std::vector<Piece> pieces;  // of all buckets (Run::piece)
   // Bytes of the push just added whose memory time is still to be taken, before the next push.
