@@ -11,27 +11,6 @@
 namespace syncline {
 namespace {
 
-NcclMachine machine_of(const Topology& topology, Routes& routes) {
-  NcclMachine machine{.ranks = topology.workers(),
-                      .nodes = static_cast<int>(topology.nodes.size())};
-  const auto several = std::ranges::find_if(
-      topology.nodes, [](const std::vector<int>& node) { return node.size() > 1; });
-  if (several != topology.nodes.end())
-    machine.inside_Bps = routes.width_Bps((*several)[0], (*several)[1]);
-  return machine;
-}
-
-// Seconds of the busiest link for a payload, if its transfers all move at once.
-double busiest_link_s(const Traffic& traffic, Routes& routes, const Payload& payload) {
-  Flows flows;
-  for (int rank = 0; rank < traffic.cluster.topology.workers(); ++rank)
-    for (const auto& action : traffic.plan_of(payload, rank, false))
-      if (const Phase* phase = std::get_if<Phase>(&action))
-        for (const Transfer& send : phase->sends)
-          flows.add(routes.between(rank, send.peer), static_cast<double>(send.bytes));
-  return flows.seconds(routes);
-}
-
 // A traffic that takes this candidate, by its name, for one payload.
 Traffic by_candidate(const Traffic& traffic, const Payload& payload, const std::string& name) {
   Traffic by = traffic;
@@ -40,6 +19,31 @@ Traffic by_candidate(const Traffic& traffic, const Payload& payload, const std::
   by.picked = {
       {payload.bytes, {.candidate = static_cast<std::size_t>(candidate - by.candidates.begin())}}};
   return by;
+}
+
+// Bus bandwidth of a ring: its busiest link, if all transfers move at once.
+double ring_Bps(const Traffic& traffic, Routes& routes, const Payload& payload) {
+  const Traffic by = by_candidate(traffic, payload, "ring");
+  const int workers = by.cluster.topology.workers();
+  Flows flows;
+  for (int rank = 0; rank < workers; ++rank)
+    for (const auto& action : by.plan_of(payload, rank, false))
+      if (const Phase* phase = std::get_if<Phase>(&action))
+        for (const Transfer& send : phase->sends)
+          flows.add(routes.between(rank, send.peer), static_cast<double>(send.bytes));
+  return 2. * (workers - 1) / workers * static_cast<double>(payload.bytes) / flows.seconds(routes);
+}
+
+NcclMachine machine_of(const Traffic& traffic, Routes& routes, const Payload& payload) {
+  const Topology& topology = traffic.cluster.topology;
+  NcclMachine machine{.ranks = topology.workers(),
+                      .nodes = static_cast<int>(topology.nodes.size()),
+                      .ring_Bps = ring_Bps(traffic, routes, payload)};
+  const auto several = std::ranges::find_if(
+      topology.nodes, [](const std::vector<int>& node) { return node.size() > 1; });
+  if (several != topology.nodes.end())
+    machine.inside_Bps = routes.width_Bps((*several)[0], (*several)[1]);
+  return machine;
 }
 
 // The transfers of this way, slowed and shortened until they take as long as it does.
@@ -65,13 +69,11 @@ PickedExchange picked(const NcclWay& way, const Traffic& traffic, Routes& routes
 ExchangeChoice choose(Traffic& traffic, Routes& routes, const Payload& payload,
                       bool lowers_latencies) {
   ExchangeChoice choice{.bytes = payload.bytes};
-  const double ring_s = busiest_link_s(by_candidate(traffic, payload, "ring"), routes, payload);
   const NcclWay* best = nullptr;
   double best_s = 0;
-  const std::vector<NcclWay> ways =
-      nccl_ways(machine_of(traffic.cluster.topology, routes), payload.bytes);
+  const std::vector<NcclWay> ways = nccl_ways(machine_of(traffic, routes, payload), payload.bytes);
   for (const NcclWay& way : ways) {
-    const double seconds = way.seconds(payload.bytes, ring_s);
+    const double seconds = way.seconds(payload.bytes);
     choice.seconds.emplace_back(way.name(), seconds);
     if (best == nullptr || seconds < best_s) {
       best = &way;

@@ -115,29 +115,35 @@ double part_of_size(std::uint64_t bytes, NcclProtocol protocol) {
   return size < 0 || size >= std::ssize(parts) ? 1 : parts[static_cast<std::size_t>(size)];
 }
 
+// Between two nodes a gradient crosses once in a tree, twice in a ring. NCCL's search gives trees
+// then up to twice the bandwidth, where NVLink, at 20 of its nominal 25 GB/s, has it.
+bool doubles(const NcclMachine& machine) {
+  return machine.nodes == 2 && 0.8 * machine.inside_Bps >= 2 * machine.ring_Bps;
+}
+
 void set_bandwidth(const NcclMachine& machine, std::uint64_t bytes, NcclWay& way) {
   const double n = machine.ranks;
-  const double bus = 2 * (n - 1) / n;  // bus bandwidth over bytes / seconds
-  way.wire = wire_bytes[place(way.protocol)];
+  const double moved = 2 * (n - 1) / n;  // bus bandwidth over bytes / seconds; trees count 2
+  const bool blackwell = machine.inside_Bps >= blackwell_from_Bps;
+  double bus_Bps = machine.ring_Bps;
   switch (way.algorithm) {
     case NcclAlgorithm::ring:
-      way.times = 1 / part_of_rings[place(way.protocol)];
+      bus_Bps *= part_of_rings[place(way.protocol)];
       break;
-    case NcclAlgorithm::tree:  // 2 b, a ring 2 (n - 1) / n b; NCCL gives both the same bandwidth
-      way.times = n / (n - 1) / part_of_size(bytes, way.protocol) /
-                  (machine.nodes == 1 ? part_in_a_node : part_of_nodes)[place(way.protocol)];
+    case NcclAlgorithm::tree:
+      bus_Bps *= (doubles(machine) ? 2 : 1) * part_of_size(bytes, way.protocol) *
+                 (machine.nodes == 1 ? part_in_a_node : part_of_nodes)[place(way.protocol)];
       break;
     case NcclAlgorithm::nvls_tree:
-      way.times = machine.nodes == 2 ? 0.5 : 1;  // a gradient crosses once between two nodes
-      if (machine.inside_Bps >= blackwell_from_Bps)
-        way.times /= part_of_size(bytes, way.protocol);
-      way.most_Bps =
-          machine.inside_Bps / bus *
-          (machine.inside_Bps < blackwell_from_Bps ? of_hopper_switch : of_blackwell_switch);
+      bus_Bps = std::min(machine.inside_Bps * (blackwell ? of_blackwell_switch : of_hopper_switch),
+                         bus_Bps * (machine.nodes == 2 ? 2 : 1)) *
+                (blackwell ? part_of_size(bytes, way.protocol) : 1);
       break;
   }
   if (way.protocol == NcclProtocol::ll)
-    way.most_Bps = most_of_ll_Bps(machine) / (way.algorithm == NcclAlgorithm::ring ? bus : 2);
+    bus_Bps = std::min(bus_Bps, most_of_ll_Bps(machine));
+  way.wire = wire_bytes[place(way.protocol)];
+  way.seconds_per_byte = (way.algorithm == NcclAlgorithm::tree ? 2 : moved) / bus_Bps;
 }
 
 bool has(const NcclMachine& machine, const NcclWay& way) {
@@ -154,11 +160,6 @@ bool has(const NcclMachine& machine, const NcclWay& way) {
 std::string NcclWay::name() const {
   constexpr std::array names{" LL", " LL128", " Simple"};
   return (algorithm == NcclAlgorithm::nvls_tree ? "NVLSTree" : exchange()) + names[place(protocol)];
-}
-
-double NcclWay::seconds(std::uint64_t bytes, double ring_s) const {
-  const double limit_s = most_Bps > 0 ? static_cast<double>(bytes) / most_Bps : 0;
-  return latency_s + std::max(times * ring_s, limit_s);
 }
 
 std::vector<NcclWay> nccl_ways(const NcclMachine& machine, std::uint64_t bytes) {

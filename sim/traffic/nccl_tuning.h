@@ -15,7 +15,8 @@ namespace syncline {
 struct NcclMachine {
   int ranks = 2;
   int nodes = 1;
-  double inside_Bps = 0;  // between two GPUs of a node; 0: no node has two
+  double inside_Bps = 0;   // between two GPUs of a node; 0: no node has two
+  double ring_Bps = 1e12;  // bus bandwidth of a ring over all GPUs
 
   // Links inside nodes are NVLink if they are faster than PCIe 5.0 x16.
   bool has_nvlink() const { return inside_Bps > 63.1e9; }
@@ -34,15 +35,15 @@ struct NcclWay {
   // What Simple takes longer for the same steps, without the launch and the plateau of rings; or
   // Tree longer than NVLSTree.
   double saved_s = 0;
-  double times = 1;     // seconds of its bytes over those of a ring by Simple
-  double most_Bps = 0;  // of the gradient, whatever the network carries; 0: no limit
-  double wire = 1;      // bytes on the wire per byte of the gradient
+  double seconds_per_byte = 0;  // of the gradient
+  double wire = 1;              // bytes on the wire per byte of the gradient
 
   std::string exchange() const { return algorithm == NcclAlgorithm::ring ? "ring" : "tree"; }
   // "ring LL128"
   std::string name() const;
-  // Seconds of an all-reduce where the bytes of a ring take `ring_s` on their busiest link.
-  double seconds(std::uint64_t bytes, double ring_s) const;
+  double seconds(std::uint64_t bytes) const {
+    return latency_s + seconds_per_byte * static_cast<double>(bytes);
+  }
 };
 
 // All ways that NCCL has on this machine. GPUs are taken to be Volta or later, nodes to have Intel

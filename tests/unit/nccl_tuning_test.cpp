@@ -52,19 +52,36 @@ TEST(NcclTuning, PcieHasNoLl128AndItsOwnLatencies) {
   EXPECT_NEAR(all.at("ring Simple").latency_s, (8.4 + 6 * 5.7) * 1e-6, 1e-12);
 }
 
+// A ring of 8 moves 14/8 of the bytes at its bus bandwidth, here 235 GB/s; a tree moves 2.
 TEST(NcclTuning, AProtocolKeepsAPartOfTheLinks) {
   constexpr std::uint64_t bytes = 16 << 20;
-  const auto one = ways({.ranks = 8, .nodes = 1, .inside_Bps = 3e11}, bytes);
-  constexpr double ring_s = 1e-3;
-  EXPECT_NEAR(one.at("ring Simple").seconds(bytes, ring_s), 56e-6 + 1e-3, 1e-12);
-  EXPECT_NEAR(one.at("ring LL128").seconds(bytes, ring_s), 40.6e-6 + 1e-3 / 0.92, 1e-12);
+  constexpr double moved = 16 << 20;
+  const auto one = ways({.ranks = 8, .nodes = 1, .inside_Bps = 3e11, .ring_Bps = 2.35e11}, bytes);
+  const auto seconds = [&](const std::string& way) { return one.at(way).seconds(bytes); };
+  EXPECT_NEAR(seconds("ring Simple"), 56e-6 + 1.75 * moved / 2.35e11, 1e-12);
+  EXPECT_NEAR(seconds("ring LL128"), 40.6e-6 + 1.75 * moved / 2.35e11 / 0.92, 1e-12);
   // 16 MiB are 2^18 times 64 bytes, where trees by Simple keep 0.7 of 0.92.
-  EXPECT_NEAR(one.at("tree Simple").seconds(bytes, ring_s), 64.4e-6 + 8. / 7 * 1e-3 / 0.644, 1e-12);
-  EXPECT_NEAR(one.at("tree LL128").times, 8. / 7 / (0.92 * 7 / 9 * 0.9), 1e-12);
-  const auto two = ways({.ranks = 16, .nodes = 2, .inside_Bps = 3e11}, bytes);
-  EXPECT_NEAR(two.at("tree LL128").times, 16. / 15 / (0.92 * 120 / 128 * 0.9), 1e-12);
+  EXPECT_NEAR(seconds("tree Simple"), 64.4e-6 + 2 * moved / 2.35e11 / 0.644, 1e-12);
+  EXPECT_NEAR(seconds("tree LL128"), 31.5e-6 + 2 * moved / 2.35e11 / (0.92 * 7 / 9 * 0.9), 1e-12);
   EXPECT_EQ(one.at("ring LL").wire, 2);
   EXPECT_NEAR(one.at("ring LL128").wire, 128. / 120, 1e-12);
+}
+
+// Four cards of 100 Gbit/s and NVLink: a tree has twice their 50 GB/s. Cards of 200 Gbit/s for each
+// GPU carry as much as NVLink, so trees have what rings have, and so has a third node.
+TEST(NcclTuning, BetweenTwoNodesTreesHaveTwiceTheBandwidthIfNvlinkHasIt) {
+  constexpr std::uint64_t bytes = std::uint64_t{1} << 30;
+  constexpr double moved = std::uint64_t{1} << 30;
+  const auto bytes_s = [&](const NcclMachine& machine) {
+    const NcclWay way = ways(machine, bytes).at("tree Simple");
+    return way.seconds(bytes) - way.latency_s;
+  };
+  EXPECT_NEAR(bytes_s({.ranks = 16, .nodes = 2, .inside_Bps = 3e11, .ring_Bps = 5e10}),
+              2 * moved / 0.92 / 1e11, 1e-9);
+  EXPECT_NEAR(bytes_s({.ranks = 16, .nodes = 2, .inside_Bps = 3e11, .ring_Bps = 2e11}),
+              2 * moved / 0.92 / 2e11, 1e-9);
+  EXPECT_NEAR(bytes_s({.ranks = 24, .nodes = 3, .inside_Bps = 3e11, .ring_Bps = 5e10}),
+              2 * moved / 0.92 / 5e10, 1e-9);
 }
 
 // However fast the links are: 87.7 GB/s of bus bandwidth on Ampere, where 8 GPUs move 14/8 of it.
@@ -72,20 +89,22 @@ TEST(NcclTuning, LlMovesNoMoreThanItsOwnLimit) {
   constexpr std::uint64_t bytes = 1 << 20;
   const double moved = static_cast<double>(bytes);
   const auto one = ways({.ranks = 8, .nodes = 1, .inside_Bps = 3e11}, bytes);
-  EXPECT_NEAR(one.at("ring LL").seconds(bytes, 0), 15e-6 + moved * 14 / 8 / 87.7e9, 1e-12);
-  EXPECT_NEAR(one.at("tree LL").seconds(bytes, 0), 15.2e-6 + moved * 2 / 87.7e9, 1e-12);
+  EXPECT_NEAR(one.at("ring LL").seconds(bytes), 15e-6 + moved * 14 / 8 / 87.7e9, 1e-12);
+  EXPECT_NEAR(one.at("tree LL").seconds(bytes), 15.2e-6 + moved * 2 / 87.7e9, 1e-12);
   const auto eight = ways({.ranks = 64, .nodes = 8, .inside_Bps = 3e11}, bytes);
-  EXPECT_NEAR(eight.at("tree LL").seconds(bytes, 0),
+  EXPECT_NEAR(eight.at("tree LL").seconds(bytes),
               (6.8 + 2 * (7 * 0.6 + 3 * 5)) * 1e-6 + moved * 2 / 20.4e9, 1e-12);
 }
 
 // The table of trees begins at 64 bytes and ends at 256 MiB.
 TEST(NcclTuning, TreesKeepAllTheirBandwidthBeyondTheTable) {
-  const NcclMachine machine{.ranks = 16, .nodes = 2, .inside_Bps = 3e11};
-  EXPECT_NEAR(ways(machine, 1).at("tree Simple").times, 16. / 15 / 0.92, 1e-12);
-  EXPECT_NEAR(ways(machine, 64).at("tree Simple").times, 16. / 15 / 0.92 / 0.9, 1e-12);
-  EXPECT_NEAR(ways(machine, std::uint64_t{1} << 30).at("tree Simple").times, 16. / 15 / 0.92,
-              1e-12);
+  const NcclMachine machine{.ranks = 16, .nodes = 4, .inside_Bps = 3e11, .ring_Bps = 1e11};
+  const auto part = [&](std::uint64_t bytes) {
+    return 2 / 1e11 / ways(machine, bytes).at("tree Simple").seconds_per_byte;
+  };
+  EXPECT_NEAR(part(1), 0.92, 1e-12);
+  EXPECT_NEAR(part(64), 0.92 * 0.9, 1e-12);
+  EXPECT_NEAR(part(std::uint64_t{1} << 30), 0.92, 1e-12);
 }
 
 // Hopper and later, on several nodes: inside by the switch, over the network as a ring, but for two
@@ -95,15 +114,15 @@ TEST(NcclTuning, SwitchesThatAddMakeTreesOfNodes) {
   const double moved = static_cast<double>(bytes);
   EXPECT_FALSE(ways({.ranks = 8, .nodes = 1, .inside_Bps = 4.5e11}).contains("NVLSTree Simple"));
   EXPECT_FALSE(ways({.ranks = 16, .nodes = 2, .inside_Bps = 3e11}).contains("NVLSTree Simple"));
-  const NcclWay two =
-      ways({.ranks = 16, .nodes = 2, .inside_Bps = 4.5e11}, bytes).at("NVLSTree Simple");
-  EXPECT_NEAR(two.latency_s, (25 + 2 * 20.9) * 1e-6, 1e-12);
-  EXPECT_NEAR(two.seconds(bytes, 1), two.latency_s + 0.5, 1e-12);
-  EXPECT_NEAR(two.seconds(bytes, 0),
-              two.latency_s + moved * 2 * 15 / 16 / (2 * 0.85 * 7 / 8 * 4.5e11), 1e-12);
-  const NcclWay nine =
-      ways({.ranks = 72, .nodes = 9, .inside_Bps = 9e11}, bytes).at("NVLSTree Simple");
-  EXPECT_NEAR(nine.seconds(bytes, 1), (25 + 2 * 3 * 20.9) * 1e-6 + 1, 1e-12);
+  const auto seconds = [&](const NcclMachine& machine) {
+    return ways(machine, bytes).at("NVLSTree Simple").seconds(bytes);
+  };
+  EXPECT_NEAR(seconds({.ranks = 16, .nodes = 2, .inside_Bps = 4.5e11, .ring_Bps = 2e11}),
+              (25 + 2 * 20.9) * 1e-6 + moved * 2 * 15 / 16 / 4e11, 1e-12);
+  EXPECT_NEAR(seconds({.ranks = 16, .nodes = 2, .inside_Bps = 4.5e11, .ring_Bps = 4e11}),
+              (25 + 2 * 20.9) * 1e-6 + moved * 2 * 15 / 16 / (2 * 0.85 * 7 / 8 * 4.5e11), 1e-12);
+  EXPECT_NEAR(seconds({.ranks = 72, .nodes = 9, .inside_Bps = 9e11, .ring_Bps = 4e11}),
+              (25 + 2 * 3 * 20.9) * 1e-6 + moved * 2 * 71 / 72 / 4e11, 1e-12);
 }
 
 }  // namespace
