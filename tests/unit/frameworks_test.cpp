@@ -244,9 +244,10 @@ TEST(Frameworks, LeaveTheExchangeToWhatChoosesIt) {
       options["framework"] = framework;
       return resolve(given(options));
     };
-    EXPECT_EQ(resolved({}).candidates.size(), 4U) << framework;
-    EXPECT_EQ(resolved({}).written.at("exchange"), "auto");
-    expect_mentions(resolved({}).framework.described(), {"exchange = auto (", "NCCL"});
+    EXPECT_EQ(resolved({}).candidates.size(), 2U) << framework;
+    EXPECT_TRUE(resolved({}).nccl_chooses);
+    EXPECT_EQ(resolved({}).written.at("exchange"), "nccl");
+    expect_mentions(resolved({}).framework.described(), {"exchange = nccl (", "NCCL"});
     EXPECT_FALSE(resolved({{"schedule", "local-sgd"}}).candidates.empty());
     const std::vector<std::pair<std::map<std::string, std::string>, std::string>> others{
         {{{"exchange", "ring"}}, "ring"},
@@ -259,7 +260,7 @@ TEST(Frameworks, LeaveTheExchangeToWhatChoosesIt) {
       EXPECT_EQ(scenario.exchange->name, exchange);
       EXPECT_EQ(scenario.written.at("exchange"), exchange);
       EXPECT_TRUE(scenario.candidates.empty()) << exchange;
-      EXPECT_EQ(scenario.framework.described().find("exchange = auto"), std::string::npos);
+      EXPECT_EQ(scenario.framework.described().find("exchange = nccl"), std::string::npos);
     }
   }
 }
