@@ -183,8 +183,7 @@ std::vector<Option> fixed_options() {
                     "how gradients are averaged (default: the schedule's)",
                     "The fastest depends on message size, workers and the network in nodes. auto "
                     "takes the cheapest for each bucket by closed form, among those that add dense "
-                    "gradients without servers; nccl takes the ring or tree and the protocol that "
-                    "NCCL's own model chooses, and as long as it says.",
+                    "gradients without servers; nccl takes NCCL's, and as long as its model says.",
                     "nccl,auto,ring,tree,hierarchical")),
       row("channels", &Scenario::channels, whole(1, 64, "auto"), "auto", Role::choice,
           "rings, or pairs of trees, that each carry a share; auto: one per card of a node",

@@ -31,12 +31,12 @@ int extra_iterations(const std::vector<AppliedPushes>& all, const AppliedPushes&
   const auto [slowest, fastest] = std::ranges::minmax(all, {}, &AppliedPushes::count);
   if (own.count < fastest.count || slowest.count < 2)
     return 0;
+  const double range = settings.number("range"), most = slowest.count + most_lead(settings);
   std::pair nearest{std::numeric_limits<double>::infinity(), 0};  // seconds apart, and extra
-  for (int extra = 0; own.count - 1 + extra <= slowest.count + most_lead(settings); ++extra)
-    for (int next = 1; next <= settings.number("range") + 1; ++next) {
-      const double slowest_s = slowest.last_s + next * slowest.interval_s;
-      const double apart_s = std::abs(slowest_s - own.last_s - extra * own.interval_s);
-      nearest = std::min(nearest, {apart_s, extra});
+  for (int extra = 0; own.count - 1 + extra <= most; ++extra)
+    for (int next = 1; next <= range + 1; ++next) {
+      const double apart_s = slowest.last_s + next * slowest.interval_s - own.last_s;
+      nearest = std::min(nearest, {std::abs(apart_s - extra * own.interval_s), extra});
     }
   return nearest.second;
 }

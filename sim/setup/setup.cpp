@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "sim/catalogue/data.h"
-#include "sim/catalogue/network.h"
 #include "sim/catalogue/refuse.h"
 #include "sim/platform/platform.h"
 #include "sim/platform/platform_settings.h"
@@ -18,7 +17,6 @@
 #include "sim/setup/worker_devices.h"
 #include "sim/traffic/channels.h"
 #include "sim/traffic/exchange_time.h"
-#include "sim/traffic/nccl_choice.h"
 
 namespace syncline {
 namespace {
@@ -268,17 +266,6 @@ bool sends_in_channels(const Setup& setup) {
   });
 }
 
-std::vector<ExchangeChoice> chosen(const Scenario& scenario, Traffic& traffic, Routes& routes,
-                                   const std::vector<Bucket>& buckets) {
-  if (!scenario.nccl_chooses)
-    return choose_exchanges(scenario.candidates, traffic, routes, buckets);
-  std::vector<Payload> payloads;
-  for (const Bucket& bucket : buckets)
-    payloads.push_back(traffic.payload_of(bucket, -1));
-  return choose_as_nccl(scenario.candidates, traffic, routes, payloads,
-                        scenario.network->latency_after_flow);
-}
-
 // Throws std::invalid_argument if the schedule refuses this number of workers.
 Cluster cluster_of(const Scenario& scenario, const PlatformFile& platform) {
   Cluster cluster = load_cluster(scenario, platform);
@@ -334,12 +321,7 @@ Setup prepare_with(const Scenario& given, const PlatformFile& platform,
   if (scenario.fusion.cycle_s > 0)
     tensors = fused(model, scenario, {.bytes = 0});
   place(tensors);
-  std::vector<ExchangeChoice> choices;
-  if (!scenario.candidates.empty()) {
-    Routes routes = traffic.cluster.routes();
-    choices = chosen(scenario, traffic, routes, buckets);
-    traffic.picks_nearest = !tensors.empty();
-  }
+  std::vector<ExchangeChoice> choices = exchanges_chosen(scenario, traffic, buckets, tensors);
   const std::optional<int> iterations = iterations_of(scenario, learning_task.get(), workers);
   std::vector<Warning> warnings = shared_hosts(scenario, traffic);
   std::ranges::move(lone_workers(scenario, traffic.cluster), std::back_inserter(warnings));

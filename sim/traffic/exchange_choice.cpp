@@ -6,7 +6,9 @@
 #include <stdexcept>
 
 #include "kernels/io/text.h"
+#include "sim/catalogue/network.h"
 #include "sim/traffic/exchange_time.h"
+#include "sim/traffic/nccl_choice.h"
 
 namespace syncline {
 
@@ -41,6 +43,37 @@ std::vector<ExchangeChoice> choose_exchanges(const std::vector<CandidateExchange
     choices.push_back(std::move(choice));
   }
   traffic.candidates = candidates;
+  return choices;
+}
+
+std::vector<ExchangeChoice> exchanges_chosen(const Scenario& scenario, Traffic& traffic,
+                                             const std::vector<Bucket>& buckets,
+                                             const std::vector<Bucket>& tensors) {
+  if (scenario.candidates.empty())
+    return {};
+  Routes routes = traffic.cluster.routes();
+  traffic.picks_nearest = !tensors.empty();
+  if (!scenario.nccl_chooses)
+    return choose_exchanges(scenario.candidates, traffic, routes, buckets);
+  const auto choose = [&](const std::vector<Payload>& payloads) {
+    return choose_as_nccl(scenario.candidates, traffic, routes, payloads,
+                          scenario.network->latency_after_flow);
+  };
+  std::vector<Payload> payloads;
+  for (const Bucket& bucket : buckets)
+    payloads.push_back(traffic.payload_of(bucket, -1));
+  std::vector<ExchangeChoice> choices = choose(payloads);
+  if (tensors.empty() || choices.empty())
+    return choices;
+  // Sizes of groups that a run may make of the tensors, each at most a quarter longer than the one
+  // before.
+  payloads.clear();
+  std::uint64_t bytes = choices.back().bytes;
+  for (const Bucket& tensor : tensors)
+    bytes = std::min(bytes, traffic.bytes_of(tensor));
+  for (; bytes < choices.back().bytes; bytes += bytes / 4 + 1)
+    payloads.push_back(dense(bytes));
+  choose(payloads);
   return choices;
 }
 

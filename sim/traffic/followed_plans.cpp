@@ -169,8 +169,8 @@ class Follower {
           break;
         case State::overhead:
           stream.state = State::inject;
-          if (const double seconds = software_s(*job.phase, stream.step); seconds > 0)
-            return wakes_at(now_s_ + seconds, number, State::inject);
+          if (const double s = job.software_s(stream.step, traffic_.step_overhead_s); s > 0)
+            return wakes_at(now_s_ + s, number, State::inject);
           break;
         case State::inject:
           inject(number, *job.phase);
@@ -217,11 +217,6 @@ class Follower {
         return false;
       }
     return true;
-  }
-
-  // Before this rank's messages of a step.
-  double software_s(const Phase& phase, int step) const {
-    return (step == 0 ? phase.before_s : 0) + (phase.sends.empty() ? 0 : traffic_.step_overhead_s);
   }
 
   // In a pipeline only a group's phase has steps; other phases are cut into partitions.

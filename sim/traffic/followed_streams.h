@@ -34,6 +34,11 @@ struct Job {
   bool whole = false;                  // follows all partitions of that job, not one by one
   int next = -1;                       // stream of the job that follows this job's partitions
   std::pair<int, int> after = {0, 0};  // outside pipelines: follows all jobs first .. last - 1
+
+  // Seconds before the messages of a step of a phase.
+  double software_s(int step, double step_overhead_s) const {
+    return (step == 0 ? phase->before_s : 0) + (phase->sends.empty() ? 0 : step_overhead_s);
+  }
 };
 
 struct FollowedStream {

@@ -1,8 +1,10 @@
 #include "sim/traffic/nccl_choice.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "sim/traffic/exchange_time.h"
 #include "sim/traffic/nccl_tuning.h"
@@ -50,14 +52,16 @@ NcclMachine machine_of(const Traffic& traffic, Routes& routes, const Payload& pa
 PickedExchange picked(const NcclWay& way, const Traffic& traffic, Routes& routes,
                       const Payload& payload, double way_s, bool lowers_latencies) {
   Traffic by = by_candidate(traffic, payload, way.exchange());
+  by.step_overhead_s = 0;  // the user's comes on top
   PickedExchange& pick = by.picked.at(payload.bytes);
   pick.wire = way.wire;
   ExchangeTime time = exchange_time(by, routes, payload);
   if (lowers_latencies && time.fixed_s > 0) {
     // A long message goes up and down a tree in chunks, whose latencies NCCL does not wait for.
     const Payload chunk = dense(64);
-    const double once_s =
-        exchange_time(by_candidate(traffic, chunk, way.exchange()), routes, chunk).exchange_s();
+    Traffic alone = by_candidate(traffic, chunk, way.exchange());
+    alone.step_overhead_s = 0;
+    const double once_s = exchange_time(alone, routes, chunk).exchange_s();
     const double latency_s = std::max(std::min(once_s, way.latency_s), once_s - way.saved_s);
     pick.latency_part = std::min(1.0, latency_s / time.fixed_s);
     time = exchange_time(by, routes, payload);
@@ -91,6 +95,8 @@ std::vector<ExchangeChoice> choose_as_nccl(const std::vector<CandidateExchange>&
                                            Traffic& traffic, Routes& routes,
                                            const std::vector<Payload>& payloads,
                                            bool lowers_latencies) {
+  if (traffic.cluster.topology.workers() < 2)
+    return {};
   traffic.candidates = candidates;
   std::map<std::uint64_t, ExchangeChoice> by_bytes;
   for (const Payload& payload : payloads) {

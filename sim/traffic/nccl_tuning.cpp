@@ -21,10 +21,23 @@ constexpr Latencies network_us{{{2.7, 4, 14}, {5, 8.5, 14}, {0, 0, 20.9}}};
 // Of posting a message to the network; three times as long for Simple.
 constexpr double post_us = 1;
 
-// LL moves no more than this, as bus bandwidth in GB/s: in one node by the generation of the GPUs,
-// else by the number of nodes.
-constexpr double volta_GBps = 39, ampere_GBps = 87.7, hopper_GBps = 141, blackwell_GBps = 282;
-constexpr double two_nodes_GBps = 39, more_nodes_GBps = 20.4;
+// By generation of GPUs: Volta, Ampere, Hopper, Blackwell.
+using ByGeneration = std::array<double, 4>;
+
+// The generation is known by the rate of its NVLink: 150, 300, 450 and 900 GB/s each way.
+constexpr std::array generations_from_Bps{225e9, 375e9, 675e9};
+
+// LL moves no more than this, as bus bandwidth in GB/s: in one node by the generation, else by the
+// number of nodes.
+constexpr ByGeneration ll_in_a_node_GBps{39, 87.7, 141, 282};
+constexpr double ll_of_two_nodes_GBps = 39, ll_of_more_nodes_GBps = 20.4;
+
+// The part of NVLink's bandwidth that NVLSTree keeps, and what each of its channels moves between
+// two nodes and between more. It has a channel for each of 8 GPUs.
+constexpr ByGeneration part_of_switch{0, 0, 0.85, 0.74};
+constexpr ByGeneration channel_of_two_nodes_GBps{0, 0, 57.7, 96};
+constexpr ByGeneration channel_of_more_nodes_GBps{0, 0, 45.5, 80};
+constexpr double switch_channels = 8;
 
 // Bytes on the wire per byte of the gradient.
 constexpr ByProtocol wire_bytes{2, 128. / 120, 1};
@@ -36,10 +49,12 @@ constexpr ByProtocol part_of_nodes{0.92 / 3.8, 0.92 * 120 / 128, 0.92};
 
 // Of that, trees keep this part, by the binary logarithm of bytes / 64: messages of middle sizes
 // fill a tree with few chunks.
-constexpr std::array<std::array<double, 23>, 3> part_by_size{
-    {{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
-     {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},
-     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9}}};
+constexpr std::array<std::array<double, 24>, 3> part_by_size{
+    {{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
+     {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1, 1},
+     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5,
+      .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9, .9}}};
+constexpr int sizes_of_trees = 23, sizes_of_nvls_trees = 24;  // NCCL leaves out the last for trees
 
 // Rounded down; -1 of 0.
 int log2_of(std::uint64_t number) {
@@ -54,20 +69,26 @@ double of(const Latencies& latencies, const NcclWay& way) {
   return latencies[static_cast<std::size_t>(way.algorithm)][place(way.protocol)];
 }
 
-// The generation is known by the rate of its NVLink: 150, 300, 450 and 900 GB/s each way.
-constexpr double ampere_from_Bps = 225e9, hopper_from_Bps = 375e9, blackwell_from_Bps = 675e9;
+enum Generation : std::size_t { volta, ampere, hopper, blackwell };
 
-// The part of NVLink's bandwidth that NVLSTree keeps: an efficiency by generation, one of eight
-// channels less, and twice, because it pipelines two operations.
-constexpr double of_hopper_switch = 2 * 0.85 * 7 / 8, of_blackwell_switch = 2 * 0.74 * 7 / 8;
+Generation generation_of(const NcclMachine& machine) {
+  const auto next = std::ranges::upper_bound(generations_from_Bps, machine.inside_Bps);
+  return static_cast<Generation>(next - generations_from_Bps.begin());
+}
 
 double most_of_ll_Bps(const NcclMachine& machine) {
-  if (machine.nodes > 1)
-    return 1e9 * (machine.nodes == 2 ? two_nodes_GBps : more_nodes_GBps);
-  return 1e9 * (machine.inside_Bps < ampere_from_Bps      ? volta_GBps
-                : machine.inside_Bps < hopper_from_Bps    ? ampere_GBps
-                : machine.inside_Bps < blackwell_from_Bps ? hopper_GBps
-                                                          : blackwell_GBps);
+  return 1e9 * (machine.nodes == 1   ? ll_in_a_node_GBps[generation_of(machine)]
+                : machine.nodes == 2 ? ll_of_two_nodes_GBps
+                                     : ll_of_more_nodes_GBps);
+}
+
+// A channel for each GPU but one, and two operations at a time.
+double switch_Bps(const NcclMachine& machine) {
+  const double inside_Bps = machine.inside_Bps * part_of_switch[generation_of(machine)] * 2 *
+                            (switch_channels - 1) / switch_channels;
+  const ByGeneration& channel_GBps =
+      machine.nodes == 2 ? channel_of_two_nodes_GBps : channel_of_more_nodes_GBps;
+  return std::min(inside_Bps, switch_channels * 1e9 * channel_GBps[generation_of(machine)]);
 }
 
 double ring_us(const NcclMachine& machine, const NcclWay& way, bool one_per_node) {
@@ -103,16 +124,17 @@ void set_latency(const NcclMachine& machine, NcclWay& way) {
   if (way.algorithm == NcclAlgorithm::nvls_tree)
     usual.algorithm = NcclAlgorithm::tree;
   way.saved_s = 1e-6 * std::max(0.0, steps_us(machine, usual) - own_us);
-  // Rings of Simple over several nodes take longer but for tiny messages (NCCL: a plateau).
+  // Rings of Simple over several nodes take longer (NCCL: a plateau).
   const bool plateau = way.algorithm == NcclAlgorithm::ring &&
                        way.protocol == NcclProtocol::simple && machine.nodes > 1;
-  way.latency_s = 1e-6 * (own_us + of(launch_us, way)) * (plateau ? 1.4 : 1);
+  const bool old = machine.has_nvlink() && generation_of(machine) == volta;
+  way.latency_s = 1e-6 * (own_us + of(launch_us, way)) * (!plateau ? 1 : old ? 1.9 : 1.4);
 }
 
-double part_of_size(std::uint64_t bytes, NcclProtocol protocol) {
-  const std::array<double, 23>& parts = part_by_size[place(protocol)];
+double part_of_size(std::uint64_t bytes, NcclProtocol protocol, int sizes) {
   const int size = log2_of(bytes / 64);
-  return size < 0 || size >= std::ssize(parts) ? 1 : parts[static_cast<std::size_t>(size)];
+  return size < 0 || size >= sizes ? 1
+                                   : part_by_size[place(protocol)][static_cast<std::size_t>(size)];
 }
 
 // Between two nodes a gradient crosses once in a tree, twice in a ring. NCCL's search gives trees
@@ -123,33 +145,35 @@ bool doubles(const NcclMachine& machine) {
 
 void set_bandwidth(const NcclMachine& machine, std::uint64_t bytes, NcclWay& way) {
   const double n = machine.ranks;
-  const double moved = 2 * (n - 1) / n;  // bus bandwidth over bytes / seconds; trees count 2
-  const bool blackwell = machine.inside_Bps >= blackwell_from_Bps;
+  double moved = 2 * (n - 1) / n;  // bus bandwidth over bytes / seconds
   double bus_Bps = machine.ring_Bps;
+  double part = 1;  // of the bandwidth, by size
   switch (way.algorithm) {
     case NcclAlgorithm::ring:
       bus_Bps *= part_of_rings[place(way.protocol)];
       break;
     case NcclAlgorithm::tree:
-      bus_Bps *= (doubles(machine) ? 2 : 1) * part_of_size(bytes, way.protocol) *
+      moved = 2;
+      bus_Bps *= (doubles(machine) ? 2 : 1) *
                  (machine.nodes == 1 ? part_in_a_node : part_of_nodes)[place(way.protocol)];
+      part = part_of_size(bytes, way.protocol, sizes_of_trees);
       break;
     case NcclAlgorithm::nvls_tree:
-      bus_Bps = std::min(machine.inside_Bps * (blackwell ? of_blackwell_switch : of_hopper_switch),
-                         bus_Bps * (machine.nodes == 2 ? 2 : 1)) *
-                (blackwell ? part_of_size(bytes, way.protocol) : 1);
+      bus_Bps = std::min(switch_Bps(machine), bus_Bps * (machine.nodes == 2 ? 2 : 1));
+      if (generation_of(machine) == blackwell)
+        part = part_of_size(bytes, way.protocol, sizes_of_nvls_trees);
       break;
   }
   if (way.protocol == NcclProtocol::ll)
     bus_Bps = std::min(bus_Bps, most_of_ll_Bps(machine));
   way.wire = wire_bytes[place(way.protocol)];
-  way.seconds_per_byte = (way.algorithm == NcclAlgorithm::tree ? 2 : moved) / bus_Bps;
+  way.seconds_per_byte = moved / (part * bus_Bps);
 }
 
 bool has(const NcclMachine& machine, const NcclWay& way) {
   if (way.algorithm == NcclAlgorithm::nvls_tree)
-    return way.protocol == NcclProtocol::simple && machine.nodes > 1 &&
-           machine.inside_Bps >= hopper_from_Bps;
+    return way.protocol == NcclProtocol::simple && machine.nodes > 1 && machine.has_nvlink() &&
+           generation_of(machine) >= hopper;
   // LL128 needs links that keep 128 bytes together: NVLink, or none inside nodes.
   return way.protocol != NcclProtocol::ll128 || machine.has_nvlink() ||
          machine.ranks == machine.nodes;

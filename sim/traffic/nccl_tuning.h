@@ -1,8 +1,8 @@
 // What NCCL expects of an all-reduce, by algorithm and protocol: the constants and the formulas by
 // which NCCL itself decides (NVIDIA/nccl, src/graph/tuning.cc of version 2.30.7, June 2026). They
 // are fitted by its authors to their machines. Left out: NVLS in one node, which moves as much as a
-// ring at the nominal rate of NVLink (tests/program/nccl-tests.csv), CollNet, and limits of one
-// channel, which are above the links of each machine in platforms/.
+// ring at the nominal rate of NVLink (tests/program/nccl-tests.csv), CollNet, limits of one channel
+// but for NVLSTree, trees whose root has two cards, and latencies that a network's plugin tells.
 #pragma once
 
 #include <cstdint>

@@ -105,8 +105,7 @@ Plan Traffic::plan_among(const Topology& topology, const Payload& payload, int r
     --other;
   if (other == picked.end())
     return syncline::plan_of(*exchange, topology, exchange_settings, payload, rank, every_step);
-  const PickedExchange pick =
-      over == Among::all ? other->second : PickedExchange{.candidate = other->second.candidate};
+  const PickedExchange& pick = other->second;
   const auto& [chosen, settings] = candidates[pick.candidate];
   Payload sent = payload;
   sent.bytes = scaled(payload.bytes, pick.wire);
@@ -302,6 +301,7 @@ Traffic traffic_within(const Traffic& traffic, Among group, const Exchange& exch
         without->name);
   }
   Traffic within = dense_traffic(traffic, exchange);
+  within.picked.clear();  // chosen for all workers
   within.round = 1;
   within.over = group;
   for (int worker = 0; worker < topology.workers(); ++worker)

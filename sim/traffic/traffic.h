@@ -54,10 +54,9 @@ inline std::uint64_t scaled(std::uint64_t bytes, double scale) {
 // Another exchange for the payloads of one size.
 struct PickedExchange {
   std::size_t candidate = 0;  // its index
-  // Of all workers together, as Phase::before_s and Phase::latency_part; groups have none.
-  double before_s = 0;
-  double latency_part = 1;
-  double wire = 1;  // bytes on the wire per byte of the payload
+  double before_s = 0;        // Phase::before_s
+  double latency_part = 1;    // Phase::latency_part
+  double wire = 1;            // bytes on the wire per byte of the payload
 };
 
 struct Traffic {

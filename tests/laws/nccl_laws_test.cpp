@@ -73,6 +73,37 @@ TEST(Law42, LongLatenciesStay) {
   }
 }
 
+// The user's overhead comes on top: a tiny message goes up and down chains of 8 GPUs and a tree of
+// 3 nodes in 2 (7 + 1) steps.
+TEST(Law42, StepOverheadsComeOnTop) {
+  const std::string platform = rails_platform({.gpus = {8, 8, 8}});
+  const double without_s = averaged_s({{"platform", platform}}, 1, "step");
+  const double with_s = averaged_s({{"platform", platform}, {"step-overhead", "5e-6"}}, 1, "step");
+  EXPECT_NEAR(with_s - without_s, 16 * 5e-6, early_end_s);
+}
+
+// What is chosen for all workers is not for those of a node, whose averages are rings.
+TEST(Law42, GroupsTakeRings) {
+  Options options{{"platform", rails_platform({.gpus = {8, 8, 8}})},
+                  {"model", model_of({2'000'000, 300})},
+                  {"schedule", "local-sgd"},
+                  {"replica", "node"},
+                  {"local-steps", "4"},
+                  {"iterations", "4"},
+                  {"fidelity", "step"}};
+  const auto in_nodes_s = [&](const std::string& exchange) {
+    options["exchange"] = exchange;
+    const Simulated run = simulated(options);
+    double seconds = 0;
+    for (const Row& row : run.trace.rows)
+      if (row.rank == 0 && row.iteration == 0 && row.stream != Stream::compute)
+        seconds += row.end_s - row.start_s;
+    return seconds;
+  };
+  EXPECT_GT(in_nodes_s("ring"), 0);
+  EXPECT_NEAR(in_nodes_s("nccl") / in_nodes_s("ring"), 1, 1e-6);
+}
+
 // Several buckets of different ways, several workers a node, unequal nodes and few cards: the
 // fidelities agree.
 TEST(Law42, FidelitiesAgreeOnSeveralBuckets) {

@@ -33,6 +33,8 @@ TEST(NcclTuning, RingsOverNodesPostToTheNetworkInEveryStep) {
   EXPECT_NEAR(all.at("ring LL").latency_s, (6.6 + 28 * 1 + 2 * 2.7) * 1e-6, 1e-12);
   EXPECT_NEAR(all.at("ring Simple").latency_s, 1.4 * (8.4 + 28 * 3.4 + 2 * 14) * 1e-6, 1e-12);
   EXPECT_NEAR(all.at("tree LL128").latency_s, (14 + 2 * (7 * 1.25 + 8.5)) * 1e-6, 1e-12);
+  const auto volta = ways({.ranks = 16, .nodes = 2, .inside_Bps = 1.5e11});
+  EXPECT_NEAR(volta.at("ring Simple").latency_s, 1.9 * (8.4 + 28 * 3.4 + 2 * 14) * 1e-6, 1e-12);
 }
 
 TEST(NcclTuning, TreesTakeTheLogarithmOfTheNodesAndTheMeanOfTheirGpus) {
@@ -90,10 +92,11 @@ TEST(NcclTuning, LlMovesNoMoreThanItsOwnLimit) {
   const double moved = static_cast<double>(bytes);
   const auto one = ways({.ranks = 8, .nodes = 1, .inside_Bps = 3e11}, bytes);
   EXPECT_NEAR(one.at("ring LL").seconds(bytes), 15e-6 + moved * 14 / 8 / 87.7e9, 1e-12);
-  EXPECT_NEAR(one.at("tree LL").seconds(bytes), 15.2e-6 + moved * 2 / 87.7e9, 1e-12);
+  // Trees keep 0.5 of it at 2^14 times 64 bytes.
+  EXPECT_NEAR(one.at("tree LL").seconds(bytes), 15.2e-6 + moved * 2 / (0.5 * 87.7e9), 1e-12);
   const auto eight = ways({.ranks = 64, .nodes = 8, .inside_Bps = 3e11}, bytes);
   EXPECT_NEAR(eight.at("tree LL").seconds(bytes),
-              (6.8 + 2 * (7 * 0.6 + 3 * 5)) * 1e-6 + moved * 2 / 20.4e9, 1e-12);
+              (6.8 + 2 * (7 * 0.6 + 3 * 5)) * 1e-6 + moved * 2 / (0.5 * 20.4e9), 1e-12);
 }
 
 // The table of trees begins at 64 bytes and ends at 256 MiB.
@@ -120,9 +123,18 @@ TEST(NcclTuning, SwitchesThatAddMakeTreesOfNodes) {
   EXPECT_NEAR(seconds({.ranks = 16, .nodes = 2, .inside_Bps = 4.5e11, .ring_Bps = 2e11}),
               (25 + 2 * 20.9) * 1e-6 + moved * 2 * 15 / 16 / 4e11, 1e-12);
   EXPECT_NEAR(seconds({.ranks = 16, .nodes = 2, .inside_Bps = 4.5e11, .ring_Bps = 4e11}),
-              (25 + 2 * 20.9) * 1e-6 + moved * 2 * 15 / 16 / (2 * 0.85 * 7 / 8 * 4.5e11), 1e-12);
+              (25 + 2 * 20.9) * 1e-6 + moved * 2 * 15 / 16 / (8 * 57.7e9), 1e-12);
+  EXPECT_NEAR(seconds({.ranks = 16, .nodes = 2, .inside_Bps = 3.8e11, .ring_Bps = 4e11}),
+              (25 + 2 * 20.9) * 1e-6 + moved * 2 * 15 / 16 / (8 * 57.7e9), 1e-12);
   EXPECT_NEAR(seconds({.ranks = 72, .nodes = 9, .inside_Bps = 9e11, .ring_Bps = 4e11}),
               (25 + 2 * 3 * 20.9) * 1e-6 + moved * 2 * 71 / 72 / 4e11, 1e-12);
+  // Blackwell's keep 0.9 at 2^23 times 64 bytes.
+  EXPECT_NEAR(ways({.ranks = 72, .nodes = 9, .inside_Bps = 9e11, .ring_Bps = 4e11}, bytes / 2)
+                  .at("NVLSTree Simple")
+                  .seconds(bytes / 2),
+              (25 + 2 * 3 * 20.9) * 1e-6 + moved / 2 * 2 * 71 / 72 / (0.9 * 4e11), 1e-12);
+  EXPECT_NEAR(seconds({.ranks = 32, .nodes = 4, .inside_Bps = 4.5e11, .ring_Bps = 4e11}),
+              (25 + 2 * 2 * 20.9) * 1e-6 + moved * 2 * 31 / 32 / (8 * 45.5e9), 1e-12);
 }
 
 }  // namespace
