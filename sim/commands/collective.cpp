@@ -56,8 +56,8 @@ Sweep exchanges_of(const CommandLine& line) {
                       brief(given.value)));
   }
   GivenOptions given = line.options;
-  given.try_emplace("exchange",
-                    Given{fmt::format("{}", fmt::join(candidate_exchanges(), ",")), "--exchange"});
+  given.try_emplace("exchange", Given{fmt::format("nccl,{}", fmt::join(candidate_exchanges(), ",")),
+                                      "--exchange"});
   given.try_emplace("fidelity", Given{"analytic", "--fidelity"});
   for (const std::string& name : values_of(given.at("exchange"))) {
     if (name == "auto")

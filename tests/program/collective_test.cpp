@@ -236,7 +236,7 @@ TEST(CollectiveFiles, AreWrittenWholeAndReplaceNoOthers) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   expect_mentions(text_of(folder.path("a.svg")), {"<svg", "bus bandwidth, GB/s", "measured"});
   const std::string csv = text_of(folder.path("a.csv"));
-  EXPECT_EQ(lines_in(csv), 1 + 2 * 4U);
+  EXPECT_EQ(lines_in(csv), 1 + 2 * 5U);
   EXPECT_TRUE(csv.starts_with("bytes,elements,type,exchange,time_s,algbw_Bps,busbw_Bps,")) << csv;
   for (const char* flag : {"--svg", "--csv"}) {
     const Ended refused = run_collective(
