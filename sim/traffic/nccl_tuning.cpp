@@ -27,6 +27,9 @@ using ByGeneration = std::array<double, 4>;
 // The generation is known by the rate of its NVLink: 150, 300, 450 and 900 GB/s each way.
 constexpr std::array generations_from_Bps{225e9, 375e9, 675e9};
 
+// What each link of NVLink carries in NCCL's search for rings, over its nominal rate, in GB/s.
+constexpr ByGeneration part_of_nvlink{20. / 25, 20. / 25, 20.6 / 25, 40.1 / 50};
+
 // LL moves no more than this, as bus bandwidth in GB/s: in one node by the generation, else by the
 // number of nodes.
 constexpr ByGeneration ll_in_a_node_GBps{39, 87.7, 141, 282};
@@ -137,16 +140,28 @@ double part_of_size(std::uint64_t bytes, NcclProtocol protocol, int sizes) {
                                    : part_by_size[place(protocol)][static_cast<std::size_t>(size)];
 }
 
+double nvlink_Bps(const NcclMachine& machine) {
+  return part_of_nvlink[generation_of(machine)] * machine.inside_Bps;
+}
+
+// From Hopper on a switch adds in one node (NVLS), which moves as much as a ring at NVLink's
+// nominal rate (tests/program/nccl-tests.csv).
+double ring_Bps(const NcclMachine& machine) {
+  const bool adds = machine.nodes == 1 && generation_of(machine) >= hopper;
+  return machine.has_nvlink() && !adds ? std::min(machine.ring_Bps, nvlink_Bps(machine))
+                                       : machine.ring_Bps;
+}
+
 // Between two nodes a gradient crosses once in a tree, twice in a ring. NCCL's search gives trees
-// then up to twice the bandwidth, where NVLink, at 20 of its nominal 25 GB/s, has it.
+// then up to twice the bandwidth, where NVLink has it.
 bool doubles(const NcclMachine& machine) {
-  return machine.nodes == 2 && 0.8 * machine.inside_Bps >= 2 * machine.ring_Bps;
+  return machine.nodes == 2 && nvlink_Bps(machine) >= 2 * ring_Bps(machine);
 }
 
 void set_bandwidth(const NcclMachine& machine, std::uint64_t bytes, NcclWay& way) {
   const double n = machine.ranks;
   double moved = 2 * (n - 1) / n;  // bus bandwidth over bytes / seconds
-  double bus_Bps = machine.ring_Bps;
+  double bus_Bps = ring_Bps(machine);
   double part = 1;  // of the bandwidth, by size
   switch (way.algorithm) {
     case NcclAlgorithm::ring:

@@ -1,8 +1,8 @@
 // What NCCL expects of an all-reduce, by algorithm and protocol: the constants and the formulas by
-// which NCCL itself decides (NVIDIA/nccl, src/graph/tuning.cc of version 2.30.7, June 2026). They
-// are fitted by its authors to their machines. Left out: NVLS in one node, which moves as much as a
-// ring at the nominal rate of NVLink (tests/program/nccl-tests.csv), CollNet, limits of one channel
-// but for NVLSTree, trees whose root has two cards, and latencies that a network's plugin tells.
+// which NCCL itself decides (NVIDIA/nccl, src/graph/tuning.cc and topo.h of version 2.30.7, June
+// 2026). They are fitted by its authors to their machines. Left out: NVLS in one node, which takes
+// what a ring would at the nominal rate of NVLink, CollNet, limits of one channel but for NVLSTree,
+// trees whose root has two cards, and latencies that a network's plugin tells.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct NcclMachine {
   int ranks = 2;
   int nodes = 1;
   double inside_Bps = 0;   // between two GPUs of a node; 0: no node has two
-  double ring_Bps = 1e12;  // bus bandwidth of a ring over all GPUs
+  double ring_Bps = 1e12;  // bus bandwidth of a ring over all GPUs, at nominal rates of the links
 
   // Links inside nodes are NVLink if they are faster than PCIe 5.0 x16.
   bool has_nvlink() const { return inside_Bps > 63.1e9; }

@@ -64,11 +64,11 @@ double median_size(std::vector<double> errors) {
 
 // Those that reach their nominal rates, and have switches for NVLink: `deepops-v100-2`, a mesh, has
 // no tree that is faster than a ring.
-const std::set<std::string> good{"aws-h100-1", "azure-h100-2",   "coreweave-h100-8",
-                                 "gcp-b200-2", "deepops-a100-4", "torch-h200-1"};
+const std::set<std::string> good{"aws-h100-1", "azure-a100-1",   "azure-h100-2", "coreweave-h100-8",
+                                 "gcp-b200-2", "deepops-a100-4", "torch-a100-1", "torch-h200-1"};
 
-// Of 14 machines, 23 % in median; by the cheapest exchange, which NCCL may not have, 27 %. Long
-// messages take what the links of good machines take.
+// Of 14 machines, 19 % in median; by the cheapest exchange, which NCCL may not have, 27 %. Long
+// messages take what the links of good machines take, and what NCCL expects of NVLink on A100.
 TEST(NcclLogs, NcclIsNearerThanTheCheapestExchange) {
   constexpr double long_bytes = 1u << 28;
   Errors all;
@@ -85,8 +85,8 @@ TEST(NcclLogs, NcclIsNearerThanTheCheapestExchange) {
       }
   }
   EXPECT_EQ(all.nccl.size(), 224);
-  EXPECT_LT(median_size(all.nccl), 0.87 * median_size(all.cheapest));
-  EXPECT_GE(nearer, 10);  // of 14
+  EXPECT_LT(median_size(all.nccl), 0.75 * median_size(all.cheapest));
+  EXPECT_GE(nearer, 9);  // of 14; the switches of coreweave-h100-8 add (SHARP), which is left out
 }
 
 }  // namespace

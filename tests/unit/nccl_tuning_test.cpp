@@ -69,6 +69,23 @@ TEST(NcclTuning, AProtocolKeepsAPartOfTheLinks) {
   EXPECT_NEAR(one.at("ring LL128").wire, 128. / 120, 1e-12);
 }
 
+// 20 of 25 GB/s a link on Ampere, 20.6 on Hopper, where NVLS makes up for it in one node.
+TEST(NcclTuning, RingsGetOfNvlinkWhatNcclExpectsOfIt) {
+  const auto bus_Bps = [](const NcclMachine& machine) {
+    const double moved = 2. * (machine.ranks - 1) / machine.ranks;
+    return moved / ways(machine).at("ring Simple").seconds_per_byte;
+  };
+  EXPECT_NEAR(bus_Bps({.ranks = 8, .nodes = 1, .inside_Bps = 3e11, .ring_Bps = 3e11}), 2.4e11, 1);
+  EXPECT_NEAR(bus_Bps({.ranks = 3, .nodes = 1, .inside_Bps = 1.5e11, .ring_Bps = 1.5e11}), 1.2e11,
+              1);
+  EXPECT_NEAR(bus_Bps({.ranks = 8, .nodes = 1, .inside_Bps = 4.5e11, .ring_Bps = 4.5e11}), 4.5e11,
+              1);
+  EXPECT_NEAR(bus_Bps({.ranks = 16, .nodes = 2, .inside_Bps = 4.5e11, .ring_Bps = 4e11}), 3.708e11,
+              1);
+  EXPECT_NEAR(bus_Bps({.ranks = 16, .nodes = 2, .inside_Bps = 3e11, .ring_Bps = 1e11}), 1e11, 1);
+  EXPECT_NEAR(bus_Bps({.ranks = 4, .nodes = 1, .inside_Bps = 6e9, .ring_Bps = 6e9}), 6e9, 1);
+}
+
 // Four cards of 100 Gbit/s and NVLink: a tree has twice their 50 GB/s. Cards of 200 Gbit/s for each
 // GPU carry as much as NVLink, so trees have what rings have, and so has a third node.
 TEST(NcclTuning, BetweenTwoNodesTreesHaveTwiceTheBandwidthIfNvlinkHasIt) {
@@ -92,8 +109,9 @@ TEST(NcclTuning, LlMovesNoMoreThanItsOwnLimit) {
   const double moved = static_cast<double>(bytes);
   const auto one = ways({.ranks = 8, .nodes = 1, .inside_Bps = 3e11}, bytes);
   EXPECT_NEAR(one.at("ring LL").seconds(bytes), 15e-6 + moved * 14 / 8 / 87.7e9, 1e-12);
-  // Trees keep 0.5 of it at 2^14 times 64 bytes.
-  EXPECT_NEAR(one.at("tree LL").seconds(bytes), 15.2e-6 + moved * 2 / (0.5 * 87.7e9), 1e-12);
+  // Trees have less, 0.92 / 3.8 of NVLink, and keep 0.5 of it at 2^14 times 64 bytes.
+  EXPECT_NEAR(one.at("tree LL").seconds(bytes), 15.2e-6 + moved * 2 / (0.5 * 2.4e11 * 0.92 / 3.8),
+              1e-12);
   const auto eight = ways({.ranks = 64, .nodes = 8, .inside_Bps = 3e11}, bytes);
   EXPECT_NEAR(eight.at("tree LL").seconds(bytes),
               (6.8 + 2 * (7 * 0.6 + 3 * 5)) * 1e-6 + moved * 2 / (0.5 * 20.4e9), 1e-12);
