@@ -35,6 +35,10 @@ void require_meaning_for_all_reduce(const std::string& option, const std::string
                     where));
 }
 
+std::uint64_t whole_values(std::uint64_t bytes) {
+  return (bytes + value_of_message_bytes - 1) / value_of_message_bytes * value_of_message_bytes;
+}
+
 Setup prepare_all_reduce(const Scenario& given, const PlatformFile& platform, std::uint64_t bytes) {
   Scenario scenario = given;
   scenario.throughput = 1e15;
@@ -42,13 +46,13 @@ Setup prepare_all_reduce(const Scenario& given, const PlatformFile& platform, st
   scenario.iterations = 1;
   scenario.warmup = 0;
   scenario.repeats = 1;
-  Setup setup = prepare(
-      scenario, platform,
-      Model{.name = "all-reduce",
-            .sample = "sample",
-            .layers = {{.name = "buffer",
-                        .parameters = (bytes + value_of_message_bytes - 1) / value_of_message_bytes,
-                        .forward_flop = 1}}});
+  Setup setup =
+      prepare(scenario, platform,
+              Model{.name = "all-reduce",
+                    .sample = "sample",
+                    .layers = {{.name = "buffer",
+                                .parameters = whole_values(bytes) / value_of_message_bytes,
+                                .forward_flop = 1}}});
   if (setup.traffic.cluster.topology.workers() == 1)
     throw std::runtime_error("one worker: an all-reduce needs two or more");
   return setup;

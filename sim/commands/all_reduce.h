@@ -12,8 +12,11 @@ namespace syncline {
 // `where`: its place, such as "--model".
 void require_meaning_for_all_reduce(const std::string& option, const std::string& where);
 
-// One iteration of one bucket, practically without computation. Throws std::runtime_error if there
-// is one worker.
+// Rounded up to floats, of which simulated messages are.
+std::uint64_t whole_values(std::uint64_t bytes);
+
+// One iteration of one bucket, rounded up to floats, practically without computation. Throws
+// std::runtime_error if there is one worker.
 Setup prepare_all_reduce(const Scenario& scenario, const PlatformFile& platform,
                          std::uint64_t bytes);
 

@@ -209,7 +209,7 @@ Beside of_log(std::vector<Section> sections, const std::string& path, int at_onc
   for (Section& section : sections) {
     for (const auto& [option, given] : section.options)
       require_meaning_for_all_reduce(option, given.where);
-    section.options.try_emplace("exchange", Given{"auto", "--exchange"});
+    section.options.try_emplace("exchange", Given{"nccl", "--exchange"});
   }
   const NcclLog log = read_nccl_log(path);
   Beside beside{.all = explanations_of(sections, telling_rows(log.rows), at_once),

@@ -40,6 +40,9 @@ struct Variation {
   std::string look_at;
 };
 
+const std::string of_nccl =
+    "NCCL_DEBUG=INFO prints algorithm and protocol; NCCL_ALGO and NCCL_PROTO choose them";
+
 const std::vector<Variation>& variations() {
   static const std::vector<Variation> all{
       {"typical", "reality", "typical", "networks and software take what they usually take",
@@ -55,10 +58,8 @@ const std::vector<Variation>& variations() {
       {"mixed-ranks", "placement", "spread",
        "ranks go round the nodes instead of filling one after the other",
        "the host of each rank, in their order"},
-      {"flat-ring", "exchange", "ring", "gradients are averaged by a ring",
-       "NCCL_DEBUG=INFO prints the algorithm; NCCL_ALGO chooses it"},
-      {"tree", "exchange", "tree", "gradients are averaged by a tree",
-       "NCCL_DEBUG=INFO prints the algorithm; NCCL_ALGO chooses it"},
+      {"flat-ring", "exchange", "ring", "gradients are averaged by a ring", of_nccl},
+      {"tree", "exchange", "tree", "gradients are averaged by a tree", of_nccl},
       {"fp32", "wire-precision", "fp32", "gradients are sent in fp32",
        "the type of the gradients when they are exchanged"},
   };
@@ -86,16 +87,11 @@ void add_prediction(const Setup& setup, Explained& what) {
   what.prediction_high = figures.prediction_high_samples_per_s;
 }
 
-Setup prepared_for(Scenario scenario, const PlatformFile& platform,
+Setup prepared_for(const Scenario& scenario, const PlatformFile& platform,
                    const MeasuredDuration& measured) {
   require_room_for_platform(platform, scenario.platform, limits_of({}));
-  if (measured.bytes == 0)
-    return prepare(with_computation_alone(scenario, platform), platform);
-  // nccl-tests have what NCCL has.
-  std::erase_if(scenario.candidates, [](const CandidateExchange& one) {
-    return one.exchange->name != "ring" && one.exchange->name != "tree";
-  });
-  return prepare_all_reduce(scenario, platform, measured.bytes);
+  return measured.bytes == 0 ? prepare(with_computation_alone(scenario, platform), platform)
+                             : prepare_all_reduce(scenario, platform, measured.bytes);
 }
 
 Found found_for(const Scenario& scenario, const MeasuredDuration& measured, bool with_causes) {
@@ -118,7 +114,8 @@ Found found_for(const Scenario& scenario, const MeasuredDuration& measured, bool
   if (measured.bytes == 0) {
     add_prediction(setup, what);
   } else {
-    const ExchangeTime time = exchange_time(setup.traffic, routes, dense(measured.bytes));
+    const ExchangeTime time =
+        exchange_time(setup.traffic, routes, dense(whole_values(measured.bytes)));
     what.fixed_part = time.fixed_s / time.exchange_s();
   }
   if (with_causes && what.times() > 1 + no_difference)
