@@ -298,7 +298,7 @@ Json collective_json(const CollectiveTable& table) {
 }
 
 const std::string collective_csv_begin =
-    "bytes,elements,type,exchange,time_s,algbw_Bps,busbw_Bps,measured_s,error\n";
+    "bytes,elements,type,exchange,time_s,algbw_Bps,busbw_Bps,measured_s,error,way\n";
 
 std::string collective_csv(const CollectiveTable& table) {
   std::string text = collective_csv_begin;
@@ -309,8 +309,9 @@ std::string collective_csv(const CollectiveTable& table) {
       text +=
           fmt::format("{},{},{},{},{},{},{},", row.bytes, row.elements, csv_field(row.type),
                       exchange.name, time_s, algbw_Bps(row, time_s), table.busbw_Bps(row, time_s));
-      text += row.measured_s ? fmt::format("{},{}\n", *row.measured_s, table.error(exchange, i))
-                             : ",\n";
+      text +=
+          row.measured_s ? fmt::format("{},{}", *row.measured_s, table.error(exchange, i)) : ",";
+      text += fmt::format(",{}\n", exchange.ways.empty() ? "" : exchange.ways[i]);
     }
   return text;
 }

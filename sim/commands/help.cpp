@@ -45,6 +45,7 @@ const std::map<std::string, std::string> same_words{{"analytic", "fidelity"},
                                                     {"hsdp", "shard"},
                                                     {"hybrid", "shard"},
                                                     {"messages", "message"},
+                                                    {"nccl", "exchange"},
                                                     {"site", "sites"},
                                                     {"sparseloco", "chunk-topk"},
                                                     {"step", "fidelity"}};

@@ -238,6 +238,7 @@ TEST(CollectiveFiles, AreWrittenWholeAndReplaceNoOthers) {
   const std::string csv = text_of(folder.path("a.csv"));
   EXPECT_EQ(lines_in(csv), 1 + 2 * 5U);
   EXPECT_TRUE(csv.starts_with("bytes,elements,type,exchange,time_s,algbw_Bps,busbw_Bps,")) << csv;
+  expect_mentions(csv, {"measured_s,error,way\n", ",ring LL128\n", ",tree Simple\n"});
   for (const char* flag : {"--svg", "--csv"}) {
     const Ended refused = run_collective(
         {"--platform", two_by_two, "--measured", log, flag, "log.txt"}, folder.path());
