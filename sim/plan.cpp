@@ -83,7 +83,7 @@ double Payload::tensors_in(double message_bytes, int servers, int server) const 
 }
 
 bool is_ring(const Phase& phase) {
-  return phase.steps > 1 && phase.group_size > 1 && phase.sends.size() == 1 &&
+  return phase.steps > 1 && phase.group_size > 1 && phase.turn < 0 && phase.sends.size() == 1 &&
          phase.receives.size() == 1;
 }
 

@@ -126,6 +126,8 @@ struct Phase {
   // with_fused_rounds.
   bool round = false;
   bool adds = false;  // in a pipeline: this rank adds up what it receives, in its host's memory
+  // Its place among the phases of all ranks, of which a rank may have some only; -1: all have all.
+  int turn = -1;
   Stage stage = {};
   // What a collective library makes of it (sim/traffic/nccl_choice.h).
   double before_s = 0;      // its software takes these seconds before the first step

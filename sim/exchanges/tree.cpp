@@ -114,10 +114,13 @@ void append_tree(std::vector<Timed>& all, const Topology& topology, int channel,
 
 // Appends a phase with the chunks of each transfer that `chunks_of` returns: first .. last - 1.
 template <class ChunksOf>
-void append_phase(Plan& plan, const std::vector<Timed>& all, int chunks, int steps, int members,
-                  ChunksOf chunks_of) {
-  Phase phase{
-      .verb = Verb::tree, .steps = steps, .group = 0, .group_size = steps > 1 ? members : 0};
+void append_phase(Plan& plan, const std::vector<Timed>& all, int chunks, int round, int steps,
+                  int members, ChunksOf chunks_of) {
+  Phase phase{.verb = Verb::tree,
+              .steps = steps,
+              .group = 0,
+              .group_size = steps > 1 ? members : 0,
+              .turn = round};
   for (const Timed& timed : all)
     if (const auto [first, last] = chunks_of(timed); first < last)
       (timed.sent ? phase.sends : phase.receives)
@@ -130,11 +133,11 @@ void append_phase(Plan& plan, const std::vector<Timed>& all, int chunks, int ste
 Plan first_then_rest(const std::vector<Timed>& all, int chunks, int fill, int members) {
   Plan plan;
   for (int round = 0; round <= fill; ++round)
-    append_phase(plan, all, chunks, 1, members, [&](const Timed& timed) {
+    append_phase(plan, all, chunks, round, 1, members, [&](const Timed& timed) {
       return std::pair(0, round == timed.first_round ? 1 : 0);
     });
   if (chunks > 1)
-    append_phase(plan, all, chunks, chunks - 1, members,
+    append_phase(plan, all, chunks, fill + 1, chunks - 1, members,
                  [&](const Timed&) { return std::pair(1, chunks); });
   return plan;
 }
@@ -144,7 +147,7 @@ Plan pipelined(const std::vector<Timed>& all, int chunks, int fill, int members)
   const int steady = std::max(chunks - fill, 0);  // rounds from `fill` on in which all are active
   for (int round = 0; round < chunks + fill;) {
     const int steps = round == fill && steady > 1 ? steady : 1;
-    append_phase(plan, all, chunks, steps, members, [&](const Timed& timed) {
+    append_phase(plan, all, chunks, round, steps, members, [&](const Timed& timed) {
       return std::pair(std::max(round - timed.first_round, 0),
                        std::min(round + steps - timed.first_round, chunks));
     });

@@ -35,7 +35,10 @@ Kind kind_of(const Phase& phase) {
 // phases.
 class Occurrences {
  public:
-  int next(const Phase& phase) { return counts_[{kind_of(phase), phase.stage.channel}]++; }
+  // The place of a rank's next phase among those of its kind.
+  int next(const Phase& phase) {
+    return phase.turn >= 0 ? phase.turn : counts_[{kind_of(phase), phase.stage.channel}]++;
+  }
 
  private:
   std::map<std::pair<Kind, int>, int> counts_;
@@ -44,7 +47,7 @@ class Occurrences {
 // A phase, of all ranks that have it.
 struct CommonPhase {
   int steps = 1;
-  double before_s = 0;
+  double fixed_s = 0;  // beside its rings and bytes
   Flows flows;
   std::map<int, std::vector<RingMember>> rings;  // by channel, then by rank
   std::vector<int> links;  // on the routes of its members, one route after the other
@@ -62,8 +65,7 @@ struct CommonPhase {
   }
 };
 
-// Compares two rings. Shares of a payload differ by a byte, so parts that differ by less than 1e-6
-// count as equal.
+// Shares of a payload differ by a byte, so parts that differ by less than 1e-6 count as equal.
 bool are_alike(const std::vector<RingHop>& ring, const std::vector<RingHop>& other) {
   constexpr double rounding = 1e-6;
   const auto near = [](double one, double another) {
@@ -78,7 +80,7 @@ bool are_alike(const std::vector<RingHop>& ring, const std::vector<RingHop>& oth
 // The distinct rings of a phase, and the seconds of its flows if all move at once.
 struct RingPhase {
   int steps = 1;
-  double before_s = 0;
+  double fixed_s = 0;  // beside its rings and bytes
   double bytes_s = 0;
   std::vector<std::vector<RingHop>> rings;
 
@@ -106,14 +108,14 @@ struct RingPhase {
       }
       seconds = std::max(seconds, channel_seconds(std::move(hops), steps, step_overhead_s));
     }
-    return {seconds + (rings.empty() ? 0 : before_s), times * bytes_s};
+    return {fixed_s + seconds, times * bytes_s};
   }
 };
 
 // Assumes that a flow takes as long as the busiest link on its way.
 RingPhase ring_phase(const Traffic& traffic, const Routes& routes, CommonPhase phase) {
   RingPhase found{.steps = phase.steps,
-                  .before_s = phase.before_s,
+                  .fixed_s = phase.fixed_s,
                   .bytes_s = phase.flows.seconds(routes),
                   .rings = {}};
   for (auto& [channel, members] : phase.rings)
@@ -138,8 +140,17 @@ RingPhase ring_phase(const Traffic& traffic, const Routes& routes, CommonPhase p
   return found;
 }
 
+// A rank's seconds in a phase, without bytes / bandwidth.
+double fixed_s(const Traffic& traffic, Routes& routes, const Phase& phase, int rank) {
+  double latency_s = 0;
+  for (const std::vector<Transfer>* transfers : {&phase.sends, &phase.receives})
+    for (const Transfer& transfer : *transfers)
+      latency_s = std::max(latency_s, routes.latency_s(rank, transfer.peer));
+  return phase.before_s + phase.steps * (phase.latency_part * latency_s + traffic.step_overhead_s);
+}
+
 // One rank's seconds, without bytes / bandwidth, because its bytes share links with other ranks'
-// bytes, and without rings, whose ranks wait for each other.
+// bytes, and without phases in which ranks wait for each other: rings, and those that have turns.
 ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, int rank) {
   ExchangeTime time;
   for (std::size_t i = 0; i < plan.size(); ++i) {
@@ -151,14 +162,8 @@ ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, 
       continue;
     }
     const Phase& phase = std::get<Phase>(plan[i]);
-    if (is_ring(phase) || phase.stage.stages > 1 || phase.stage.channel > 0)
-      continue;
-    double latency_s = 0;
-    for (const std::vector<Transfer>* transfers : {&phase.sends, &phase.receives})
-      for (const Transfer& transfer : *transfers)
-        latency_s = std::max(latency_s, routes.latency_s(rank, transfer.peer));
-    time.fixed_s +=
-        phase.before_s + phase.steps * (phase.latency_part * latency_s + traffic.step_overhead_s);
+    if (phase.turn < 0 && !is_ring(phase) && phase.stage.stages == 1 && phase.stage.channel == 0)
+      time.fixed_s += fixed_s(traffic, routes, phase, rank);
   }
   return time;
 }
@@ -198,9 +203,8 @@ struct TimeByPhases {
 
 TimeByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payload& payload,
                             double bandwidth) {
-  // Phases of two ranks are the same if their kind and their occurrence in the plan agree, whatever
-  // their channels, because channels move side by side and share links. A tree's ranks are in
-  // different rounds, but all begin its long phase together.
+  // Phases of two ranks are the same if their kind and their turn, or else their occurrence in the
+  // plan, agree, whatever their channels, because channels move side by side and share links.
   std::map<std::pair<Kind, int>, CommonPhase> phases;
   TimeByPhases found;
   ExchangeTime& slowest = found.time;
@@ -220,7 +224,10 @@ TimeByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payloa
       }
       CommonPhase& common = phases[{kind_of(*phase), occurrences.next(*phase)}];
       common.steps = phase->steps;
-      common.before_s = phase->before_s;
+      if (is_ring(*phase))
+        common.fixed_s = phase->before_s;
+      else if (phase->turn >= 0)
+        common.fixed_s = std::max(common.fixed_s, fixed_s(traffic, routes, *phase, rank));
       for (const Transfer& send : phase->sends)
         common.add(*phase, rank, traffic.averaging_ranks(), routes.between(rank, send.peer),
                    static_cast<double>(send.bytes) / bandwidth, send.peer);

@@ -43,10 +43,10 @@ ExchangeTime sum_of(const std::vector<ExchangeTime>& buckets);
 // ring_seconds() (sim/traffic/ring_time.h): bytes_s is bytes / bandwidth of the busiest link, and
 // fixed_s is the rest at these bytes. Other plans take plan_time() (followed_plans.h): fixed_s is
 // the time without bytes. If there are too many messages for that, `about` is set. Another phase
-// then takes bytes / bandwidth of its busiest link, plus steps * (latency + step-overhead) of the
-// rank with the largest sum of these, which is right if latencies are equal and every rank takes
-// part in every step. Pipelines then take the time of PipelineTime. Every bandwidth is multiplied
-// by `bandwidth`.
+// then takes bytes / bandwidth of its busiest link, plus steps * (latency + step-overhead): of the
+// slowest rank in each turn of a tree, else of the rank with the largest sum of these, which is
+// right if latencies are equal and every rank takes part in every step. Pipelines then take the
+// time of PipelineTime. Every bandwidth is multiplied by `bandwidth`.
 ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload,
                            double bandwidth = 1);
 std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,

@@ -29,7 +29,7 @@ Options drawn_cluster(int seed, int most) {
   return {{"platform", words},
           {"model", draw.one_of<std::string>({"resnet50", "vgg16", "bert-large"})},
           {"throughput", draw.one_of<std::string>({"20", "100", "400"})},
-          {"exchange", draw.one_of<std::string>({"ring", "ring", "hierarchical"})},
+          {"exchange", draw.one_of<std::string>({"ring", "hierarchical", "tree", "nccl"})},
           {"bucket-bytes", draw.one_of<std::string>({"25MiB", "4MiB", "all"})},
           {"overlap", draw.one_of<std::string>({"on", "on", "off"})},
           {"jitter", draw.one_of<std::string>({"0", "0.05"})},
@@ -59,6 +59,27 @@ TEST(Law38, ClustersTakeByArithmeticWhatTheirFlowsTake) {
     const double analytic_s = simulated(options).iteration_s();
     EXPECT_NEAR(analytic_s, flow_s, 0.02 * flow_s) << seed << ": " << text_of(options);
   }
+}
+
+// Messages of more than 256 workers are not followed one by one.
+TEST(Law38, TreesOfManyWorkersTakeByArithmeticWhatTheirFlowsTake) {
+  for (const char* words : {"dgx:nodes=33:cards=8x400Gbps", "cloud:nodes=300:gpus=1:cards=1x25Gbps",
+                            "pcie:nodes=90:gpus=3:cards=1x10Gbps", "cloud:nodes=70:gpus=4"})
+    for (const char* bucket_bytes : {"64KiB", "4MiB", "all"}) {
+      Options options{{"platform", words},
+                      {"model", "resnet20"},
+                      {"throughput", "1e6"},
+                      {"exchange", "tree"},
+                      {"bucket-bytes", bucket_bytes},
+                      {"overlap", "off"},
+                      {"fidelity", "flow"},
+                      {"warmup", "1"},
+                      {"iterations", "2"}};
+      const double flow_s = simulated(options).iteration_s();
+      options["fidelity"] = "analytic";
+      EXPECT_NEAR(simulated(options).iteration_s() / flow_s, 1, 0.1)
+          << words << ", " << bucket_bytes;
+    }
 }
 
 }  // namespace
