@@ -350,6 +350,8 @@ std::string explain(const Scenario& scenario, bool json) {
   if (setup.traffic.compression.on())
     text += fmt::format("  compression priced by {}\n", setup.traffic.compression.provenance());
   text += fmt::format("  network {}: {}\n", scenario.network->name, scenario.network->sentence);
+  if (const std::string taken = exchange_taken(setup); !taken.empty())
+    text += "  exchange " + taken + "\n";
   text += explain_buckets(setup);
   Routes routes = setup.traffic.cluster.routes();
   return text + explain_bounds(setup, routes) + explain_estimate(setup);

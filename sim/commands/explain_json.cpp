@@ -138,6 +138,8 @@ Json explained(const Setup& setup, Routes& routes) {
                   {"framework", setup.scenario.framework.described()},
                   {"price", setup.price},
                   {"network", setup.scenario.network->sentence}};
+  if (const std::string taken = exchange_taken(setup); !taken.empty())
+    provenance["exchange"] = taken;
   if (const std::string taken = setup.scenario.reality.described(); !taken.empty())
     provenance["reality"] = taken;
   return {{"scenario", to_json(written_options(setup.scenario))},
