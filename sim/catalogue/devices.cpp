@@ -50,7 +50,6 @@ std::vector<Device> read_devices(const std::string& path) {
   const Csv csv = read_csv(path);
   std::vector<Device> devices;
   std::set<std::string> names;
-  const bool has_slots = std::ranges::count(csv.columns, "slot_Bps") > 0;
   csv.for_each_row([&](const Csv::Row& row) {
     const auto text = [&](const std::string& column) { return row.fields[csv.column(column)]; };
     const auto number = [&](const std::string& column, double least, double most) {
@@ -59,12 +58,18 @@ std::vector<Device> read_devices(const std::string& path) {
     const auto maybe = [&](const std::string& column, double least, double most) {
       return text(column).empty() ? std::nullopt : std::optional(number(column, least, most));
     };
+    // Copies of the file may lack these columns.
+    const auto newer = [&](const std::string& column, double least, double most) {
+      return std::ranges::count(csv.columns, column) > 0 ? maybe(column, least, most)
+                                                         : std::nullopt;
+    };
     Device device{.name = printable(text("device")),
                   .memory_bytes = number("memory_bytes", 1e6, 1e15),
                   .memory_Bps = number("memory_Bps", 1e6, 1e18),
                   .stream_Bps = maybe("stream_Bps", 1e6, 1e18),
-                  .slot_Bps = has_slots ? maybe("slot_Bps", 1e6, 1e15) : std::nullopt,
+                  .slot_Bps = newer("slot_Bps", 1e6, 1e15),
                   .power_w = maybe("power_w", 1e-3, 1e6),
+                  .compute_capability = newer("compute_capability", 1, 100),
                   .price = maybe("price", 1e-6, 1e6),
                   .price_date = printable(text("price_date")),
                   .price_source = printable(text("price_source")),

@@ -103,8 +103,7 @@ Json timed(const Scenario& scenario, const std::vector<std::uint64_t>& sizes, co
     const bool by_arithmetic = setup.scenario.fidelity == Fidelity::analytic;
     Json times = Json::array(), about = Json::array(), ways = Json::array();
     if (by_arithmetic && scenario.nccl_chooses)
-      setup.choices = choose_as_nccl(scenario.candidates, setup.traffic, routes, payloads_of(sizes),
-                                     scenario.network->latency_after_flow);
+      setup.choices = choose_as_nccl(scenario, setup.traffic, routes, payloads_of(sizes));
     for (const std::uint64_t bytes : scenario.nccl_chooses ? sizes : std::vector<std::uint64_t>())
       ways.push_back(
           std::ranges::find(setup.choices, bytes, &ExchangeChoice::bytes)->seconds.front().first);

@@ -1,5 +1,4 @@
-// `syncline help WORD`, from the registries: this file names no schedule, exchange, compressor or
-// option.
+// `syncline help WORD`, from the registries.
 #include "sim/commands/help.h"
 
 #include <algorithm>

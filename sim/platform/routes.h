@@ -69,6 +69,8 @@ class Routes {
   const std::vector<PlatformLink>& links() const { return links_; }
   const PlatformLink& link(int i) const { return links_[index(i)]; }
   int cores(int rank) const { return host(rank).cores; }
+  // Property `device` of the rank's host; empty: none.
+  const std::string& device(int rank) const { return host(rank).device; }
   // Sets the bandwidth of links named by bandwidth-factor to `times` its original value.
   void scale_named(double times);
   // Multiplies the bandwidth of these links, given by their places in links().

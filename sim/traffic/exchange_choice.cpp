@@ -56,8 +56,7 @@ std::vector<ExchangeChoice> exchanges_chosen(const Scenario& scenario, Traffic& 
   if (!scenario.nccl_chooses)
     return choose_exchanges(scenario.candidates, traffic, routes, buckets);
   const auto choose = [&](const std::vector<Payload>& payloads) {
-    return choose_as_nccl(scenario.candidates, traffic, routes, payloads,
-                          scenario.network->latency_after_flow);
+    return choose_as_nccl(scenario, traffic, routes, payloads);
   };
   std::vector<Payload> payloads;
   for (const Bucket& bucket : buckets)

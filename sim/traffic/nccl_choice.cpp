@@ -1,11 +1,15 @@
 #include "sim/traffic/nccl_choice.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
 
+#include "sim/catalogue/devices.h"
+#include "sim/catalogue/network.h"
 #include "sim/traffic/exchange_time.h"
 #include "sim/traffic/nccl_tuning.h"
 #include "sim/traffic/pipeline_time.h"
@@ -24,7 +28,8 @@ Traffic by_candidate(const Traffic& traffic, const Payload& payload, const std::
 }
 
 // Bus bandwidth of a ring: its busiest link, if all transfers move at once.
-double ring_Bps(const Traffic& traffic, Routes& routes, const Payload& payload) {
+double ring_Bps(const Traffic& traffic, Routes& routes) {
+  const Payload payload = dense(1 << 26);  // any that all workers have shares of
   const Traffic by = by_candidate(traffic, payload, "ring");
   const int workers = by.cluster.topology.workers();
   Flows flows;
@@ -36,16 +41,30 @@ double ring_Bps(const Traffic& traffic, Routes& routes, const Payload& payload) 
   return 2. * (workers - 1) / workers * static_cast<double>(payload.bytes) / flows.seconds(routes);
 }
 
-NcclMachine machine_of(const Traffic& traffic, Routes& routes, const Payload& payload) {
+NcclMachine machine_of(const Scenario& scenario, const Traffic& traffic, Routes& routes) {
   const Topology& topology = traffic.cluster.topology;
   NcclMachine machine{.ranks = topology.workers(),
                       .nodes = static_cast<int>(topology.nodes.size()),
-                      .ring_Bps = ring_Bps(traffic, routes, payload)};
+                      .ring_Bps = ring_Bps(traffic, routes),
+                      .channels = topology.channel_count()};
   const auto several = std::ranges::find_if(
       topology.nodes, [](const std::vector<int>& node) { return node.size() > 1; });
   if (several != topology.nodes.end())
     machine.inside_Bps = routes.width_Bps((*several)[0], (*several)[1]);
+  std::set<std::string> devices{scenario.device};
+  for (int rank = 0; scenario.device.empty() && rank < machine.ranks; ++rank)
+    devices.insert(routes.device(rank));
+  for (const std::string& name : devices)
+    if (const Device* device = known_device(name); device != nullptr && device->compute_capability)
+      machine.compute_capability =
+          std::min(machine.compute_capability.value_or(100), *device->compute_capability);
   return machine;
+}
+
+// Of a message up and down a tree of nodes, each with a chain of GPUs.
+int tree_steps(const Topology& topology) {
+  const auto nodes = static_cast<unsigned>(topology.nodes.size());
+  return 2 * (largest_node(topology) - 1 + std::bit_width(nodes) - 1);
 }
 
 // The transfers of this way, slowed and shortened until they take as long as it does.
@@ -55,9 +74,11 @@ PickedExchange picked(const NcclWay& way, const Traffic& traffic, Routes& routes
   by.step_overhead_s = 0;  // the user's comes on top
   PickedExchange& pick = by.picked.at(payload.bytes);
   pick.wire = way.wire;
+  if (lowers_latencies && way.algorithm != NcclAlgorithm::ring)
+    pick.steps = tree_steps(traffic.cluster.topology);
   ExchangeTime time = exchange_time(by, routes, payload);
   if (lowers_latencies && time.fixed_s > 0) {
-    // A long message goes up and down a tree in chunks, whose latencies NCCL does not wait for.
+    // The latencies of a message that is one chunk.
     const Payload chunk = dense(64);
     Traffic alone = by_candidate(traffic, chunk, way.exchange());
     alone.step_overhead_s = 0;
@@ -70,12 +91,12 @@ PickedExchange picked(const NcclWay& way, const Traffic& traffic, Routes& routes
   return pick;
 }
 
-ExchangeChoice choose(Traffic& traffic, Routes& routes, const Payload& payload,
-                      bool lowers_latencies) {
+ExchangeChoice choose(const NcclMachine& machine, Traffic& traffic, Routes& routes,
+                      const Payload& payload, bool lowers_latencies) {
   ExchangeChoice choice{.bytes = payload.bytes};
   const NcclWay* best = nullptr;
   double best_s = 0;
-  const std::vector<NcclWay> ways = nccl_ways(machine_of(traffic, routes, payload), payload.bytes);
+  const std::vector<NcclWay> ways = nccl_ways(machine, payload.bytes);
   for (const NcclWay& way : ways) {
     const double seconds = way.seconds(payload.bytes);
     choice.seconds.emplace_back(way.name(), seconds);
@@ -91,18 +112,18 @@ ExchangeChoice choose(Traffic& traffic, Routes& routes, const Payload& payload,
 
 }  // namespace
 
-std::vector<ExchangeChoice> choose_as_nccl(const std::vector<CandidateExchange>& candidates,
-                                           Traffic& traffic, Routes& routes,
-                                           const std::vector<Payload>& payloads,
-                                           bool lowers_latencies) {
+std::vector<ExchangeChoice> choose_as_nccl(const Scenario& scenario, Traffic& traffic,
+                                           Routes& routes, const std::vector<Payload>& payloads) {
   if (traffic.cluster.topology.workers() < 2)
     return {};
-  traffic.candidates = candidates;
+  traffic.candidates = scenario.candidates;
+  const NcclMachine machine = machine_of(scenario, traffic, routes);
   std::map<std::uint64_t, ExchangeChoice> by_bytes;
   for (const Payload& payload : payloads) {
     const auto [known, added] = by_bytes.try_emplace(payload.bytes);
     if (added)
-      known->second = choose(traffic, routes, payload, lowers_latencies);
+      known->second =
+          choose(machine, traffic, routes, payload, scenario.network->latency_after_flow);
     ++known->second.buckets;
   }
   std::vector<ExchangeChoice> choices;

@@ -15,15 +15,14 @@ namespace syncline {
 // by NCCL's model of all ways that it has. Their bandwidth is that of the busiest link here, their
 // latency NCCL's. The transfers are those of the candidate (`ring` or `tree`) with the protocol's
 // bytes:
-// - Where they take less than NCCL's model, they begin later by the difference. NVLSTree has those
-//   of chains of GPUs, so it takes 2 b over NVLink at least.
+// - Where they take less than NCCL's model, they begin later by the difference. Those of a tree
+//   move all at once, as NCCL's chunks are short. NVLSTree has those of chains of GPUs, so it takes
+//   2 b over NVLink at least.
 // - Platforms in words have the latencies of NCCL's protocol Simple. A faster protocol lowers the
 //   latencies of the plan by what NCCL's constants differ, but not below its own; a platform with
-//   longer latencies keeps the rest. Without `lowers_latencies` all stay: SimGrid's flows may have
-//   them (Network::latency_after_flow).
-std::vector<ExchangeChoice> choose_as_nccl(const std::vector<CandidateExchange>& candidates,
-                                           Traffic& traffic, Routes& routes,
-                                           const std::vector<Payload>& payloads,
-                                           bool lowers_latencies);
+//   longer latencies keeps the rest. All stay where SimGrid's flows have them
+//   (Network::latency_after_flow).
+std::vector<ExchangeChoice> choose_as_nccl(const Scenario& scenario, Traffic& traffic,
+                                           Routes& routes, const std::vector<Payload>& payloads);
 
 }  // namespace syncline

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 
@@ -24,7 +25,9 @@ constexpr double post_us = 1;
 // By generation of GPUs: Volta, Ampere, Hopper, Blackwell.
 using ByGeneration = std::array<double, 4>;
 
-// The generation is known by the rate of its NVLink: 150, 300, 450 and 900 GB/s each way.
+// Volta is what is older than Ampere, too. Where nobody says it, the rate of NVLink tells it: 150,
+// 300, 450 and 900 GB/s each way.
+constexpr std::array generations_from{8., 9., 10.};
 constexpr std::array generations_from_Bps{225e9, 375e9, 675e9};
 
 // What each link of NVLink carries in NCCL's search for rings, over its nominal rate, in GB/s.
@@ -35,20 +38,31 @@ constexpr ByGeneration part_of_nvlink{20. / 25, 20. / 25, 20.6 / 25, 40.1 / 50};
 constexpr ByGeneration ll_in_a_node_GBps{39, 87.7, 141, 282};
 constexpr double ll_of_two_nodes_GBps = 39, ll_of_more_nodes_GBps = 20.4;
 
-// The part of NVLink's bandwidth that NVLSTree keeps, and what each of its channels moves between
-// two nodes and between more. It has a channel for each of 8 GPUs.
+// The part of NVLink's bandwidth that NVLSTree keeps.
 constexpr ByGeneration part_of_switch{0, 0, 0.85, 0.74};
-constexpr ByGeneration channel_of_two_nodes_GBps{0, 0, 57.7, 96};
-constexpr ByGeneration channel_of_more_nodes_GBps{0, 0, 45.5, 80};
-constexpr double switch_channels = 8;
+
+// What one channel moves, in GB/s, between two nodes and between more. NVLSTree has a channel for
+// each GPU of a node.
+struct OfAChannel {
+  ByGeneration two_nodes_GBps, more_nodes_GBps;
+};
+constexpr OfAChannel ring_ll128{{20, 20, 36.7, 40}, {20, 20, 36.7, 40}};
+constexpr OfAChannel tree_ll128{{20, 20, 36.7, 31.67}, {20, 20, 29, 20}};
+constexpr OfAChannel any_tree{{18.5, 23.6, 41.4, 42.8}, {10, 17.8, 36, 24}};
+constexpr OfAChannel nvls_tree{{0, 0, 57.7, 96}, {0, 0, 45.5, 80}};
 
 // Bytes on the wire per byte of the gradient.
 constexpr ByProtocol wire_bytes{2, 128. / 120, 1};
 
-// The part of the links' bandwidth that rings keep, and trees: in one node, and over several.
+// The part of the links' bandwidth that rings keep by each protocol.
 constexpr ByProtocol part_of_rings{0.5, 0.92, 1};
-constexpr ByProtocol part_in_a_node{0.92 / 3.8, 0.92 * 7 / 9, 0.92};
-constexpr ByProtocol part_of_nodes{0.92 / 3.8, 0.92 * 120 / 128, 0.92};
+// Trees keep a part, and of it one by the protocol: in one node, and over several.
+constexpr double part_of_trees = 0.92;
+constexpr ByProtocol part_in_a_node{1 / 3.8, 7. / 9, 1};
+constexpr ByProtocol part_of_nodes{1 / 3.8, 120. / 128, 1};
+
+// What a tree keeps where nodes have one GPU, whose card has all of its edges.
+constexpr double part_of_one_gpu = 0.85;
 
 // Of that, trees keep this part, by the binary logarithm of bytes / 64: messages of middle sizes
 // fill a tree with few chunks.
@@ -75,8 +89,12 @@ double of(const Latencies& latencies, const NcclWay& way) {
 enum Generation : std::size_t { volta, ampere, hopper, blackwell };
 
 Generation generation_of(const NcclMachine& machine) {
-  const auto next = std::ranges::upper_bound(generations_from_Bps, machine.inside_Bps);
-  return static_cast<Generation>(next - generations_from_Bps.begin());
+  const auto from = [](const auto& begins, double value) {
+    return static_cast<Generation>(std::ranges::upper_bound(begins, value) - begins.begin());
+  };
+  return machine.compute_capability ? from(generations_from, *machine.compute_capability)
+         : machine.has_nvlink()     ? from(generations_from_Bps, machine.inside_Bps)
+                                    : ampere;
 }
 
 double most_of_ll_Bps(const NcclMachine& machine) {
@@ -85,13 +103,17 @@ double most_of_ll_Bps(const NcclMachine& machine) {
                                      : ll_of_more_nodes_GBps);
 }
 
+double most_of_channels_Bps(const NcclMachine& machine, const OfAChannel& limit, double channels) {
+  const ByGeneration& of = machine.nodes == 2 ? limit.two_nodes_GBps : limit.more_nodes_GBps;
+  return channels * 1e9 * of[generation_of(machine)];
+}
+
 // A channel for each GPU but one, and two operations at a time.
 double switch_Bps(const NcclMachine& machine) {
-  const double inside_Bps = machine.inside_Bps * part_of_switch[generation_of(machine)] * 2 *
-                            (switch_channels - 1) / switch_channels;
-  const ByGeneration& channel_GBps =
-      machine.nodes == 2 ? channel_of_two_nodes_GBps : channel_of_more_nodes_GBps;
-  return std::min(inside_Bps, switch_channels * 1e9 * channel_GBps[generation_of(machine)]);
+  const double channels = machine.gpus();
+  const double inside_Bps =
+      machine.inside_Bps * part_of_switch[generation_of(machine)] * 2 * (channels - 1) / channels;
+  return std::min(inside_Bps, most_of_channels_Bps(machine, nvls_tree, channels));
 }
 
 double ring_us(const NcclMachine& machine, const NcclWay& way, bool one_per_node) {
@@ -130,14 +152,19 @@ void set_latency(const NcclMachine& machine, NcclWay& way) {
   // Rings of Simple over several nodes take longer (NCCL: a plateau).
   const bool plateau = way.algorithm == NcclAlgorithm::ring &&
                        way.protocol == NcclProtocol::simple && machine.nodes > 1;
-  const bool old = machine.has_nvlink() && generation_of(machine) == volta;
+  const bool old = generation_of(machine) == volta;
   way.latency_s = 1e-6 * (own_us + of(launch_us, way)) * (!plateau ? 1 : old ? 1.9 : 1.4);
 }
 
 double part_of_size(std::uint64_t bytes, NcclProtocol protocol, int sizes) {
+  const auto part = [&](int size) {
+    return size >= sizes ? 1 : part_by_size[place(protocol)][static_cast<std::size_t>(size)];
+  };
   const int size = log2_of(bytes / 64);
-  return size < 0 || size >= sizes ? 1
-                                   : part_by_size[place(protocol)][static_cast<std::size_t>(size)];
+  if (size < 0)
+    return 1;
+  const double beyond = std::log2(static_cast<double>(bytes) / 64) - size;
+  return std::lerp(part(size), part(size + 1), beyond);
 }
 
 double nvlink_Bps(const NcclMachine& machine) {
@@ -152,10 +179,31 @@ double ring_Bps(const NcclMachine& machine) {
                                        : machine.ring_Bps;
 }
 
+// NCCL doubles the channels of fast cards, but not if they are more than four of less than 50 GB/s
+// on Hopper and later. It counts 0.96 of a card's rate, as in 24 of 25 GB/s.
+double channels_of(const NcclMachine& machine) {
+  const double channel_Bps = 0.96 * ring_Bps(machine) / machine.channels;
+  const bool enough =
+      machine.channels > 4 && channel_Bps < 50e9 && generation_of(machine) >= hopper;
+  return machine.channels * (channel_Bps >= 25e9 && !enough ? 2 : 1);
+}
+
+// What the channels let a ring or a tree have of this bus bandwidth. One card may stand for
+// several, whose channels are not known.
+double within_channels_Bps(const NcclMachine& machine, const OfAChannel& limit, double bus_Bps) {
+  return machine.nodes == 1 || machine.channels == 1
+             ? bus_Bps
+             : std::min(bus_Bps, most_of_channels_Bps(machine, limit, channels_of(machine)));
+}
+
 // Between two nodes a gradient crosses once in a tree, twice in a ring. NCCL's search gives trees
-// then up to twice the bandwidth, where NVLink has it.
-bool doubles(const NcclMachine& machine) {
-  return machine.nodes == 2 && nvlink_Bps(machine) >= 2 * ring_Bps(machine);
+// then up to twice the bandwidth, as far as links inside nodes have it.
+double tree_Bps(const NcclMachine& machine) {
+  const double bus_Bps = ring_Bps(machine);
+  if (machine.nodes != 2 || machine.gpus() == 1)
+    return bus_Bps;
+  const double inside_Bps = machine.has_nvlink() ? nvlink_Bps(machine) : machine.inside_Bps;
+  return std::clamp(inside_Bps, bus_Bps, 2 * bus_Bps);
 }
 
 void set_bandwidth(const NcclMachine& machine, std::uint64_t bytes, NcclWay& way) {
@@ -166,11 +214,17 @@ void set_bandwidth(const NcclMachine& machine, std::uint64_t bytes, NcclWay& way
   switch (way.algorithm) {
     case NcclAlgorithm::ring:
       bus_Bps *= part_of_rings[place(way.protocol)];
+      if (way.protocol == NcclProtocol::ll128)
+        bus_Bps = within_channels_Bps(machine, ring_ll128, bus_Bps);
       break;
     case NcclAlgorithm::tree:
       moved = 2;
-      bus_Bps *= (doubles(machine) ? 2 : 1) *
-                 (machine.nodes == 1 ? part_in_a_node : part_of_nodes)[place(way.protocol)];
+      bus_Bps = within_channels_Bps(machine, any_tree, part_of_trees * tree_Bps(machine)) *
+                (machine.nodes == 1 ? part_in_a_node : part_of_nodes)[place(way.protocol)];
+      if (way.protocol == NcclProtocol::ll128)
+        bus_Bps = within_channels_Bps(machine, tree_ll128, bus_Bps);
+      if (machine.ranks == machine.nodes)
+        bus_Bps *= part_of_one_gpu;
       part = part_of_size(bytes, way.protocol, sizes_of_trees);
       break;
     case NcclAlgorithm::nvls_tree:
@@ -187,8 +241,8 @@ void set_bandwidth(const NcclMachine& machine, std::uint64_t bytes, NcclWay& way
 
 bool has(const NcclMachine& machine, const NcclWay& way) {
   if (way.algorithm == NcclAlgorithm::nvls_tree)
-    return way.protocol == NcclProtocol::simple && machine.nodes > 1 && machine.has_nvlink() &&
-           generation_of(machine) >= hopper;
+    return way.protocol == NcclProtocol::simple && machine.nodes > 1 && machine.gpus() > 1 &&
+           machine.has_nvlink() && generation_of(machine) >= hopper;
   // LL128 needs links that keep 128 bytes together: NVLink, or none inside nodes.
   return way.protocol != NcclProtocol::ll128 || machine.has_nvlink() ||
          machine.ranks == machine.nodes;

@@ -1,11 +1,13 @@
 // What NCCL expects of an all-reduce, by algorithm and protocol: the constants and the formulas by
 // which NCCL itself decides (NVIDIA/nccl, src/graph/tuning.cc and topo.h of version 2.30.7, June
 // 2026). They are fitted by its authors to their machines. Left out: NVLS in one node, which takes
-// what a ring would at the nominal rate of NVLink, CollNet, limits of one channel but for NVLSTree,
-// trees whose root has two cards, and latencies that a network's plugin tells.
+// what a ring would at the nominal rate of NVLink, CollNet, limits of one channel in one node,
+// and latencies that a network's plugin tells. NCCL's parts of bandwidth by size are for whole
+// powers of two; between them they are interpolated here, so that more bytes never take less.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,12 @@ struct NcclMachine {
   int nodes = 1;
   double inside_Bps = 0;   // between two GPUs of a node; 0: no node has two
   double ring_Bps = 1e12;  // bus bandwidth of a ring over all GPUs, at nominal rates of the links
+  // CUDA's, of the oldest GPU. None: told by NVLink's rate; 8.0 without NVLink.
+  std::optional<double> compute_capability;
 
+  int channels = 1;  // of a ring over several nodes: as many as a node has cards
+
+  int gpus() const { return ranks / nodes; }  // of a node, rounded down
   // Links inside nodes are NVLink if they are faster than PCIe 5.0 x16.
   bool has_nvlink() const { return inside_Bps > 63.1e9; }
 };
@@ -46,8 +53,8 @@ struct NcclWay {
   }
 };
 
-// All ways that NCCL has on this machine. GPUs are taken to be Volta or later, nodes to have Intel
-// CPUs, where NCCL's constants differ.
+// All ways that NCCL has on this machine. Nodes are taken to have Intel CPUs, where NCCL's
+// constants differ.
 std::vector<NcclWay> nccl_ways(const NcclMachine& machine, std::uint64_t bytes);
 
 }  // namespace syncline

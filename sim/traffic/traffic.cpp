@@ -18,6 +18,35 @@ int most_groups(const Topology& topology) {
   return 2 * topology.workers() + 8;
 }
 
+// The transfers of each stream together, in steps that all ranks begin together.
+Plan joined(const Plan& plan, int steps, int ranks) {
+  Plan joined;
+  for (const auto& action : plan) {
+    const Phase& phase = std::get<Phase>(action);
+    const auto same = std::ranges::find_if(joined, [&](const auto& one) {
+      return std::get<Phase>(one).stage.stream() == phase.stage.stream();
+    });
+    if (same == joined.end()) {
+      joined.push_back(phase);
+      Phase& first = std::get<Phase>(joined.back());
+      first.steps = steps;
+      first.group_size = ranks;
+      first.turn = 0;
+      continue;
+    }
+    Phase& all = std::get<Phase>(*same);
+    for (auto transfers : {&Phase::sends, &Phase::receives})
+      for (const Transfer& one : phase.*transfers) {
+        const auto peer = std::ranges::find(all.*transfers, one.peer, &Transfer::peer);
+        if (peer == (all.*transfers).end())
+          (all.*transfers).push_back(one);
+        else
+          peer->bytes += one.bytes;
+      }
+  }
+  return joined;
+}
+
 }  // namespace
 
 std::uint64_t Traffic::bytes_of(const Bucket& bucket) const {
@@ -110,6 +139,8 @@ Plan Traffic::plan_among(const Topology& topology, const Payload& payload, int r
   Payload sent = payload;
   sent.bytes = scaled(payload.bytes, pick.wire);
   Plan plan = syncline::plan_of(*chosen, topology, settings, sent, rank, every_step);
+  if (pick.steps > 0)
+    plan = joined(plan, pick.steps, topology.workers());
   std::set<int> begun;  // streams
   for (auto& action : plan)
     if (Phase* phase = std::get_if<Phase>(&action)) {

@@ -57,6 +57,7 @@ struct PickedExchange {
   double before_s = 0;        // Phase::before_s
   double latency_part = 1;    // Phase::latency_part
   double wire = 1;            // bytes on the wire per byte of the payload
+  int steps = 0;              // of all transfers together; 0: as the candidate has them
 };
 
 struct Traffic {

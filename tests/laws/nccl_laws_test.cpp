@@ -33,7 +33,8 @@ TEST(Law42, NcclBindsWhereLinksAreNear) {
         .ranks = rails.workers(),
         .nodes = static_cast<int>(rails.gpus.size()),
         .inside_Bps = rails.inside_Bps,
-        .ring_Bps = rails.gpus.size() == 1 ? rails.inside_Bps : rails.cards * rails.card_Bps};
+        .ring_Bps = rails.gpus.size() == 1 ? rails.inside_Bps : rails.cards * rails.card_Bps,
+        .channels = rails.gpus.size() == 1 ? 1 : rails.cards};
     for (const std::uint64_t values : {500ul, 40'000ul, 1'000'000ul, 20'000'000ul}) {
       const std::uint64_t bytes = 4 * values;
       double least_s = 1e9;
@@ -47,6 +48,35 @@ TEST(Law42, NcclBindsWhereLinksAreNear) {
         EXPECT_NEAR(averaged_s({{"platform", rails_platform(rails)}}, values, fidelity) / least_s,
                     1, fidelity == std::string("step") ? 0.02 : 0.03)
             << rails.workers() << " workers, " << values << ", " << fidelity;
+    }
+  }
+}
+
+// With the latencies of platforms in words, too: NCCL's chunks are short, so that a message of some
+// megabytes need not wait for all of itself at each level of a tree, however many workers there
+// are. In 33 nodes the messages are too many to follow one by one.
+TEST(Law42, ATreesMessagesOfMiddleSizesTakeWhatNcclSays) {
+  for (const int nodes : {2, 5, 16, 33}) {
+    const Rails rails{.gpus = std::vector<int>(static_cast<std::size_t>(nodes), 8),
+                      .card_latency_s = 7e-6,
+                      .inside_latency_s = 1.7e-6};
+    const NcclMachine machine{.ranks = rails.workers(),
+                              .nodes = nodes,
+                              .inside_Bps = rails.inside_Bps,
+                              .ring_Bps = rails.cards * rails.card_Bps,
+                              .channels = rails.cards};
+    for (const std::uint64_t values : {1'000'000ul, 6'500'000ul}) {
+      double least_s = 1e9;
+      std::string name;
+      for (const NcclWay& way : nccl_ways(machine, 4 * values))
+        if (way.seconds(4 * values) < least_s) {
+          least_s = way.seconds(4 * values);
+          name = way.name();
+        }
+      for (const char* fidelity : {"flow", "analytic"})
+        EXPECT_NEAR(averaged_s({{"platform", rails_platform(rails)}}, values, fidelity) / least_s,
+                    1, 0.02)
+            << nodes << " nodes, " << values << ", " << fidelity << ", " << name;
     }
   }
 }

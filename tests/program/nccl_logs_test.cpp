@@ -67,7 +67,7 @@ double median_size(std::vector<double> errors) {
 const std::set<std::string> good{"aws-h100-1", "azure-a100-1",   "azure-h100-2", "coreweave-h100-8",
                                  "gcp-b200-2", "deepops-a100-4", "torch-a100-1", "torch-h200-1"};
 
-// Of 14 machines, 19 % in median; by the cheapest exchange, which NCCL may not have, 27 %. Long
+// Of 14 machines, 18 % in median; by the cheapest exchange, which NCCL may not have, 27 %. Long
 // messages take what the links of good machines take, and what NCCL expects of NVLink on A100.
 TEST(NcclLogs, NcclIsNearerThanTheCheapestExchange) {
   constexpr double long_bytes = 1u << 28;
@@ -85,7 +85,7 @@ TEST(NcclLogs, NcclIsNearerThanTheCheapestExchange) {
       }
   }
   EXPECT_EQ(all.nccl.size(), 224);
-  EXPECT_LT(median_size(all.nccl), 0.75 * median_size(all.cheapest));
+  EXPECT_LT(median_size(all.nccl), 0.68 * median_size(all.cheapest));
   EXPECT_GE(nearer, 9);  // of 14; the switches of coreweave-h100-8 add (SHARP), which is left out
 }
 
