@@ -90,7 +90,7 @@ TEST(Reality, IsRefusedWhereNothingIsNamed) {
                     typical({{"platform", "dgx"}});
                   }),
                   {"--reality", "neither a framework nor a kind of network", "pytorch-ddp",
-                   "ib, roce, efa or tcp", "cards=8x400Gbps:ib"});
+                   "ib, roce, efa, efa-v1 or tcp", "cards=8x400Gbps:ib"});
   expect_mentions(error_of([] {
                     typical({{"reality", "typcial"}});
                   }),
