@@ -17,7 +17,7 @@ bool has_meaning(const std::string& option) {
       "seed",     "servers",         "workers-per-node",      "host-bandwidth",
       "exchange", "server-overhead", "host-memory-bandwidth", "channels",
       "network",  "step-overhead",   "bandwidth-factor",      "latency-factor",
-      "fidelity", "reality",         "network-efficiency"};
+      "fidelity", "reality",         "network-efficiency",    "device"};
   return is_among(option, names) ||
          std::ranges::any_of(Registered<Exchange>::all(), [&](const auto& exchange) {
            return std::ranges::find(exchange.second.options, option, &OwnOption::name) !=

@@ -13,9 +13,11 @@
 #include "sim/commands/all_reduce.h"
 #include "sim/commands/results_json.h"
 #include "sim/options/expand.h"
+#include "sim/options/resolve.h"
 #include "sim/report/prediction.h"
 #include "sim/report/readable.h"
 #include "sim/setup/setup.h"
+#include "sim/study/ordered_lists.h"
 #include "sim/sweep/limits.h"
 #include "sim/sweep/one_worker.h"
 #include "sim/sweep/process.h"
@@ -66,6 +68,11 @@ const std::vector<Variation>& variations() {
   return all;
 }
 
+// Whether it is an exchange, and the scenario takes it, though by another protocol of NCCL.
+bool is_taken(const Variation& variation, const Explained& scenario) {
+  return variation.option == "exchange" && scenario.exchange.starts_with(variation.value);
+}
+
 // What a scenario's process finds.
 struct Found {
   Explained what;        // without what others find
@@ -87,11 +94,15 @@ void add_prediction(const Setup& setup, Explained& what) {
   what.prediction_high = figures.prediction_high_samples_per_s;
 }
 
-Setup prepared_for(const Scenario& scenario, const PlatformFile& platform,
+Setup prepared_for(Scenario scenario, const PlatformFile& platform,
                    const MeasuredDuration& measured) {
   require_room_for_platform(platform, scenario.platform, limits_of({}));
-  return measured.bytes == 0 ? prepare(with_computation_alone(scenario, platform), platform)
-                             : prepare_all_reduce(scenario, platform, measured.bytes);
+  if (measured.bytes == 0)
+    return prepare(with_computation_alone(scenario, platform), platform);
+  std::erase_if(scenario.candidates, [](const CandidateExchange& one) {
+    return !is_among(one.exchange->name, nccl_candidates());
+  });
+  return prepare_all_reduce(scenario, platform, measured.bytes);
 }
 
 Found found_for(const Scenario& scenario, const MeasuredDuration& measured, bool with_causes) {
@@ -241,7 +252,7 @@ std::vector<Finding> findings_of(const Found& nominal, const VariedSeconds& vari
       exclude(findings.back(), other, other->with_causes[i]);
   }
   for (std::size_t i = 0; i < variations().size(); ++i)
-    if (varied_s[i] &&
+    if (varied_s[i] && !is_taken(variations()[i], what) &&
         *varied_s[i] - what.scenario_s > no_part * (what.measured_s - what.scenario_s)) {
       findings.push_back(about_option(variations()[i], *varied_s[i], what));
       if (other != nullptr)

@@ -351,21 +351,21 @@ std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const 
   if (traffic.averaging_ranks() > followed::most_ranks)
     return std::nullopt;
   std::vector<Plan> plans;
-  for (int rank = 0; rank < traffic.averaging_ranks(); ++rank)
-    plans.push_back(traffic.plan_of(payload, rank, true));
   double messages = 0;  // to follow
   int partitions = 1;
   const Phase* first = nullptr;
-  for (const Plan& plan : plans)
-    for (const auto& action : plan)
+  for (int rank = 0; rank < traffic.averaging_ranks(); ++rank) {
+    plans.push_back(traffic.plan_of(payload, rank, true));
+    for (const auto& action : plans.back())
       if (const Phase* phase = std::get_if<Phase>(&action)) {
         first = first == nullptr ? phase : first;
         messages += static_cast<double>(phase->sends.size()) * phase->steps *
                     std::min(phase->stage.partitions, followed::most_partitions);
         partitions = std::max(partitions, phase->stage.partitions);
       }
-  if (messages > followed::most_messages)
-    return std::nullopt;
+    if (messages > followed::most_messages)
+      return std::nullopt;
+  }
   bool known = true;
   const auto followed = [&](int buckets, int parts, bool bytes) {
     const FollowedPart what{

@@ -13,7 +13,7 @@ namespace syncline::followed {
 
 inline constexpr double rounding = 1e-12;
 inline constexpr double most_updates = 2e7;   // of the shares of flows and links: about 0.1 s
-inline constexpr int most_ranks = 256;        // beyond this, no plans are made
+inline constexpr int most_ranks = 4096;       // beyond this, no plans are made
 inline constexpr int most_partitions = 64;    // followed; more are extrapolated
 inline constexpr double most_messages = 2e5;  // of one bucket, in all; with more, none is followed
 

@@ -55,13 +55,18 @@ NcclMachine machine_of(const Scenario& scenario, const Traffic& traffic, Routes&
   for (int rank = 0; scenario.device.empty() && rank < machine.ranks; ++rank)
     devices.insert(routes.device(rank));
   for (const std::string& name : devices)
-    if (const Device* device = known_device(name); device != nullptr && device->compute_capability)
+    if (const Device* device = known_device(name)) {
+      // RCCL, which AMD's GPUs have, is taken to be NCCL on Ampere.
+      const double capability = device->compute_capability.value_or(8);
+      machine.is_mixed |= capability != machine.compute_capability.value_or(capability);
       machine.compute_capability =
-          std::min(machine.compute_capability.value_or(100), *device->compute_capability);
+          std::min(machine.compute_capability.value_or(capability), capability);
+    }
   return machine;
 }
 
-// Of a message up and down a tree of nodes, each with a chain of GPUs.
+// Of a message up and down a tree of nodes, each with a chain of GPUs, as sim/exchanges/tree.cpp
+// has them.
 int tree_steps(const Topology& topology) {
   const auto nodes = static_cast<unsigned>(topology.nodes.size());
   return 2 * (largest_node(topology) - 1 + std::bit_width(nodes) - 1);

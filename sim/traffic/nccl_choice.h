@@ -16,12 +16,12 @@ namespace syncline {
 // latency NCCL's. The transfers are those of the candidate (`ring` or `tree`) with the protocol's
 // bytes:
 // - Where they take less than NCCL's model, they begin later by the difference. Those of a tree
-//   move all at once, as NCCL's chunks are short. NVLSTree has those of chains of GPUs, so it takes
-//   2 b over NVLink at least.
+//   move all at once, as NCCL's chunks are short (not where SimGrid's flows have latencies:
+//   Network::latency_after_flow). NVLSTree has those of chains of GPUs, so it takes 2 b over NVLink
+//   at least.
 // - Platforms in words have the latencies of NCCL's protocol Simple. A faster protocol lowers the
 //   latencies of the plan by what NCCL's constants differ, but not below its own; a platform with
-//   longer latencies keeps the rest. All stay where SimGrid's flows have them
-//   (Network::latency_after_flow).
+//   longer latencies keeps the rest. All stay where SimGrid's flows have them.
 std::vector<ExchangeChoice> choose_as_nccl(const Scenario& scenario, Traffic& traffic,
                                            Routes& routes, const std::vector<Payload>& payloads);
 

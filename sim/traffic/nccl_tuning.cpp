@@ -25,8 +25,7 @@ constexpr double post_us = 1;
 // By generation of GPUs: Volta, Ampere, Hopper, Blackwell.
 using ByGeneration = std::array<double, 4>;
 
-// Volta is what is older than Ampere, too. Where nobody says it, the rate of NVLink tells it: 150,
-// 300, 450 and 900 GB/s each way.
+// Volta is what is older than Ampere, too. Rates of NVLink: 150, 300, 450 and 900 GB/s each way.
 constexpr std::array generations_from{8., 9., 10.};
 constexpr std::array generations_from_Bps{225e9, 375e9, 675e9};
 
@@ -108,7 +107,7 @@ double most_of_channels_Bps(const NcclMachine& machine, const OfAChannel& limit,
   return channels * 1e9 * of[generation_of(machine)];
 }
 
-// A channel for each GPU but one, and two operations at a time.
+// Each GPU keeps its own part, and two operations go on at a time.
 double switch_Bps(const NcclMachine& machine) {
   const double channels = machine.gpus();
   const double inside_Bps =
@@ -243,9 +242,13 @@ bool has(const NcclMachine& machine, const NcclWay& way) {
   if (way.algorithm == NcclAlgorithm::nvls_tree)
     return way.protocol == NcclProtocol::simple && machine.nodes > 1 && machine.gpus() > 1 &&
            machine.has_nvlink() && generation_of(machine) >= hopper;
-  // LL128 needs links that keep 128 bytes together: NVLink, or none inside nodes.
-  return way.protocol != NcclProtocol::ll128 || machine.has_nvlink() ||
-         machine.ranks == machine.nodes;
+  if (way.protocol != NcclProtocol::ll128)
+    return true;
+  // LL128 needs GPUs from Volta on that are alike, or Hopper and later, and links that keep 128
+  // bytes together: NVLink, or none inside nodes.
+  const double capability = machine.compute_capability.value_or(7);
+  return capability >= 7 && (!machine.is_mixed || capability >= 9) &&
+         (machine.has_nvlink() || machine.ranks == machine.nodes);
 }
 
 }  // namespace

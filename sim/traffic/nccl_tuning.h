@@ -21,6 +21,7 @@ struct NcclMachine {
   double ring_Bps = 1e12;  // bus bandwidth of a ring over all GPUs, at nominal rates of the links
   // CUDA's, of the oldest GPU. None: told by NVLink's rate; 8.0 without NVLink.
   std::optional<double> compute_capability;
+  bool is_mixed = false;  // GPUs have several
 
   int channels = 1;  // of a ring over several nodes: as many as a node has cards
 

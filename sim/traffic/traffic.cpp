@@ -18,7 +18,8 @@ int most_groups(const Topology& topology) {
   return 2 * topology.workers() + 8;
 }
 
-// The transfers of each stream together, in steps that all ranks begin together.
+// The transfers of each stream together, in steps that all ranks begin together. The plan has no
+// work.
 Plan joined(const Plan& plan, int steps, int ranks) {
   Plan joined;
   for (const auto& action : plan) {

@@ -268,5 +268,24 @@ TEST(CollectiveTimes, OfNcclNameItsAlgorithmAndProtocol) {
   EXPECT_NEAR(times_of(table_of(steps))[0] / times_of(json)[0], 1, 1e-3);
 }
 
+// An H800 has NVLink of 200 GB/s, as slow as between two generations, and a switch that adds.
+TEST(CollectiveTimes, OfNcclAreOfTheNodesDevice) {
+  const auto way = [](const std::string& platform, std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"--platform", platform, "--exchange", "nccl", "--sizes", "1G"});
+    return table_of(more)["rows"][0]["exchanges"][0]["way"];
+  };
+  const std::string slow = "dgx:nodes=2:cards=8x200Gbps:nvlink=200GBps";
+  EXPECT_EQ(way(slow + ":device=h100"), "NVLSTree Simple");
+  EXPECT_EQ(way(slow + ":device=a100"), "ring Simple");
+  EXPECT_EQ(way(slow + ":device=h100", {"--device", "a100"}), "ring Simple");
+  EXPECT_EQ(way(slow + ":device=mi300x:speed=80Tf"), "ring Simple");  // RCCL
+  EXPECT_EQ(way("cloud:nodes=4:gpus=1:device=k80"), "ring Simple");
+  // GPUs of two generations.
+  const Json mixed =
+      table_of({"--platform", "hetero-v100-a100", "--exchange", "nccl", "--sizes", "8,...,1G"});
+  for (const Json& row : mixed["rows"])
+    EXPECT_EQ(row["exchanges"][0]["way"].get<std::string>().find("LL128"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace syncline

@@ -204,6 +204,9 @@ TEST(ExplainLog, OfPublicMachinesNamesTheirCauses) {
                                            on("pcie:nodes=1:gpus=2:pcie=12GBps"));
   const Json inside = part_of(without_peers, "bandwidth").at("causes").at(0);
   EXPECT_EQ(inside.at("name"), "inside");
+  // NCCL takes a ring for 16 bytes, so a ring is no cause.
+  EXPECT_EQ(part_of(without_peers, "latency").at("exchange"), "ring LL");
+  EXPECT_TRUE(cause_named("flat-ring", part_of(without_peers, "latency")).is_null());
   expect_mentions(inside.at("look_at"), {"SHM instead of P2P"});
 
   const Json one_node = part_of(explained_log(log_of(1, 8,

@@ -100,6 +100,19 @@ TEST(Framework, RulesOfBucketsAreLeftOutWhereThereIsOneBucket) {
 
 // 1.07 GB over two nodes of eight cards of 12.5 GB/s: a tree sends each byte once through a card,
 // 10.7 ms; a ring of 16 sends 2 (16 - 1)/16 of them, 20.1 ms. On four nodes the ring is faster.
+TEST(Framework, OfNcclNamesTheWayInExplain) {
+  const std::vector<std::string> words{"explain", "--platform",  "dgx:nodes=2",
+                                       "--model", "resnet50",    "--throughput",
+                                       "1000",    "--framework", "pytorch-ddp"};
+  const Ended text = run_program(words);
+  expect_mentions(text.out, {"\n  exchange NVLSTree Simple for ", " channels, as many as fill"});
+  std::vector<std::string> json = words;
+  json.emplace_back("--json");
+  expect_mentions(
+      nlohmann::json::parse(run_program(json).out)["cells"][0]["provenance"]["exchange"],
+      {"NVLSTree Simple for "});
+}
+
 TEST(Framework, OfNcclTakesATreeOnTwoNodesAndARingOnFour) {
   const TemporaryFolder folder;
   folder.write("one.csv", "layer,parameters,forward_flop\nall,268435456,1\n");

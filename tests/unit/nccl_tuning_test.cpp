@@ -152,6 +152,22 @@ TEST(NcclTuning, TheGpuTellsItsGeneration) {
   EXPECT_NEAR(turing_s / ways(pcie).at("ring Simple").latency_s, 1.9 / 1.4, 1e-9);
 }
 
+// GPUs before Volta have no LL128, nor have mixed ones before Hopper.
+TEST(NcclTuning, Ll128NeedsAlikeGpusFromVoltaOn) {
+  const auto has = [](std::optional<double> capability, bool is_mixed) {
+    return ways({.ranks = 8,
+                 .nodes = 1,
+                 .inside_Bps = 1.5e11,
+                 .compute_capability = capability,
+                 .is_mixed = is_mixed})
+        .contains("ring LL128");
+  };
+  EXPECT_FALSE(has(3.7, false) || has(6.0, false));
+  EXPECT_TRUE(has(7.0, false) && has(std::nullopt, false));
+  EXPECT_FALSE(has(7.0, true));
+  EXPECT_TRUE(has(9.0, true));
+}
+
 // Between powers of two as well, so that a longer message never takes less.
 TEST(NcclTuning, MoreBytesNeverTakeLess) {
   for (const NcclMachine& machine :

@@ -212,6 +212,17 @@ TEST(Iterations, OfNeighboursThatDoTheSameStandInOneRow) {
   EXPECT_DOUBLE_EQ(figures.workers[1].compute_s, 2);
 }
 
+// Tables show three digits of an iteration, and whole percents of it.
+TEST(Iterations, OfNeighboursThatDifferByLessThanATableShowsStandInOneRow) {
+  for (const auto& [longer_s, rows] : {std::pair(1.0005, 1U), std::pair(1.002, 2U)}) {
+    TraceBuilder builder(2);
+    for (int i = 0; i < 3; ++i)
+      for (const int rank : {0, 1})
+        builder.iterates(rank, i, rank == 1 ? longer_s : 1, rank == 1 ? 0 : longer_s - 1);
+    EXPECT_EQ(builder.report(10, 1).workers.size(), rows) << longer_s;
+  }
+}
+
 TEST(Iterations, HaveNearestRankPercentiles) {
   TraceBuilder builder(1);
   for (int i = 0; i < 200; ++i)
