@@ -19,7 +19,7 @@ struct Device {
   std::optional<double> slot_Bps;    // nominal, each way
   std::optional<double> power_w;
   std::optional<double> compute_capability;  // CUDA's, such as 8.6
-  std::optional<double> price;  // per hour
+  std::optional<double> price;               // per hour
   std::string price_date;
   std::string price_source;
   std::string source;

@@ -69,7 +69,7 @@ NcclMachine machine_of(const Scenario& scenario, const Traffic& traffic, Routes&
 // has them.
 int tree_steps(const Topology& topology) {
   const auto nodes = static_cast<unsigned>(topology.nodes.size());
-  return 2 * (largest_node(topology) - 1 + std::bit_width(nodes) - 1);
+  return 2 * (largest_node(topology) - 1 + static_cast<int>(std::bit_width(nodes)) - 1);
 }
 
 // The transfers of this way, slowed and shortened until they take as long as it does.
