@@ -130,7 +130,7 @@ TEST(WorkersTable, KeepsSomeOfManyRowsAndTheWorkerThatComputesLongest) {
       TraceBuilder builder(count);
       for (int i = 0; i < 2; ++i)
         for (int worker = 0; worker < count; ++worker)
-          builder.iterates(worker, i, worker == longest ? 2 : 1 + 1e-5 * (worker % 7));
+          builder.iterates(worker, i, worker == longest ? 2 : 1 + 1e-2 * (worker % 7));
       const std::vector<WorkerFigures> rows = builder.report(10, 1).workers;
       ASSERT_EQ(rows.size(), most_worker_rows);
       std::vector<int> numbers;
