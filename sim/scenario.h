@@ -217,6 +217,7 @@ struct ComputeOptions {
   std::optional<double> memory_Bps;  // of the device, for the values that the step moves
   double optimizer_overhead_s = 0;   // of software, per tensor of the step
   double jitter = 0;                 // coefficient of variation of compute time
+  double straggling = 0;             // likewise, as the mean of what workers wait for the slowest
 };
 
 // How gradients are exchanged.

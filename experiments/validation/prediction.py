@@ -2,8 +2,9 @@
 """Makes the prediction interval: which part of the simulated throughput was measured, by simulated efficiency.
 
     build/release/syncline validate experiments/validation --nominal --json > nominal.json
-    prediction.py nominal.json    writes nominal.csv, left-out.csv and the rows in sim/report/prediction.cpp
-    prediction.py --check         exit code 1 if the two others are not what nominal.csv gives
+    build/release/syncline validate experiments/validation --typical --json > typical.json
+    prediction.py nominal.json typical.json    writes nominal.csv, typical.csv, left-out.csv and rows in sim/report/prediction.cpp
+    prediction.py --check                      exit code 1 if the two others are not what nominal.csv and typical.csv give
 
 A folder with many rows must not decide alone, nor one with two rows count as much as one with 200: a row weighs 1 / the square root
 of its folder's rows in the class. left-out.csv tests the interval: each folder against numbers of the other folders only.
@@ -21,7 +22,8 @@ HERE = Path(__file__).parent
 CODE = HERE.parents[1] / "sim/report/prediction.cpp"
 ABOVE = (0, 0.5, 0.8, 0.95)  # efficiencies, by which measurements are classed
 OUTSIDE = 0.05  # of the weight, at each end
-BEGIN, END = "    // prediction.py writes from here\n", "    // to here\n"
+REALITIES = ("nominal", "typical")
+BEGIN, END = "    // prediction.py writes {} from here\n", "    // to here\n"
 
 
 class Row:
@@ -57,22 +59,22 @@ def parts_of(rows):
     return result
 
 
-def tested(rows, of, name):
+def tested(reality, rows, of, name):
     """A line of left-out.csv: how the rows of some folders fare with numbers of others."""
-    inside, widths, errors, nominal = [], [], [], []
+    inside, widths, errors, simulated = [], [], [], []
     without = {folder: parts_of([row for row in rows if row.folder != folder]) for folder in {row.folder for row in of}}
     for row in of:
         low, middle, high, *_ = without[row.folder][class_of(row)]
         inside.append(low <= row.part <= high)
         widths.append((high - low) / 2 / middle)
         errors.append(middle / row.part - 1)
-        nominal.append(1 / row.part - 1)
-    return [name, len(of)] + [f"{100 * value:.1f}" for value in (
-        sum(inside) / len(inside), median(widths), median(map(abs, errors)), median(errors), median(map(abs, nominal)),
-        median(nominal))]
+        simulated.append(1 / row.part - 1)
+    return [reality, name, len(of)] + [f"{100 * value:.1f}" for value in (
+        sum(inside) / len(inside), median(widths), median(map(abs, errors)), median(errors), median(map(abs, simulated)),
+        median(simulated))]
 
 
-def order(rows):
+def order(reality, rows):
     """How often rows of one folder are simulated in the measured order although their intervals overlap."""
     parts = parts_of(rows)
     agree, differ = [], []
@@ -84,53 +86,70 @@ def order(rows):
             agree.append((one.simulated > other.simulated) == (one.measured > other.measured))
             differ.append(abs(one.simulated / other.simulated - 1) > 0.1)
     far = [same for same, differs in zip(agree, differ) if differs]
-    return (f"# Of {len(agree)} pairs of one folder whose intervals overlap {100 * sum(agree) / len(agree):.1f} % are simulated in the "
+    return (f"# {reality}: of {len(agree)} pairs of one folder whose intervals overlap {100 * sum(agree) / len(agree):.1f} % are simulated in the "
             f"measured order; of the {len(far)} that differ by over 10 %, {100 * sum(far) / len(far):.1f} %\n")
 
 
-def left_out(rows):
+def left_out(tables):
     out = io.StringIO()
-    out.write(order(rows))
+    for reality, rows in tables.items():
+        out.write(order(reality, rows))
     out.write("# In %, per folder and over all rows: measurements inside the interval that the other folders give; half its width "
               "over its middle, median; error of its middle, absolute and signed medians; the same of the simulation itself\n")
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["folder", "rows", "inside", "half_width", "middle_median_of_absolute", "middle_median",
-                     "nominal_median_of_absolute", "nominal_median"])
-    for folder in sorted({row.folder for row in rows}):
-        writer.writerow(tested(rows, [row for row in rows if row.folder == folder], folder))
-    writer.writerow(tested(rows, rows, "all"))
+    writer.writerow(["reality", "folder", "rows", "inside", "half_width", "middle_median_of_absolute", "middle_median",
+                     "simulated_median_of_absolute", "simulated_median"])
+    for reality, rows in tables.items():
+        for folder in sorted({row.folder for row in rows}):
+            writer.writerow(tested(reality, rows, [row for row in rows if row.folder == folder], folder))
+        writer.writerow(tested(reality, rows, rows, "all"))
     return out.getvalue()
 
 
-def code_with(rows):
-    before, rest = CODE.read_text().split(BEGIN)
-    after = rest.split(END)[1]
-    lines = [f"    {{{above:g}, {low:.3g}, {middle:.3g}, {high:.3g}, {count}, {folders}}},\n"
-             for above, (low, middle, high, count, folders) in zip(ABOVE, parts_of(rows))]
-    return before + BEGIN + "".join(lines) + END + after
+def code_with(tables):
+    code = CODE.read_text()
+    for reality, rows in tables.items():
+        before, rest = code.split(BEGIN.format(reality))
+        after = rest[rest.index(END):]
+        lines = [f"    {{{above:g}, {low:.3g}, {middle:.3g}, {high:.3g}, {count}, {folders}}},\n"
+                 for above, (low, middle, high, count, folders) in zip(ABOVE, parts_of(rows))]
+        code = before + BEGIN.format(reality) + "".join(lines) + after
+    return code
+
+
+def table_of(reality):
+    return HERE / f"{reality}.csv"
+
+
+def write_table(reality, document):
+    with table_of(reality).open("w", newline="") as file:
+        file.write(f"# Report rows without fitted numbers, samples/s: prediction.py, from validate --{reality}\n")
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["folder", "row", "measured", "simulated", "perfect"])
+        for folder in document["folders"]:
+            for row in folder["rows"]:
+                if row["role"] == "report":
+                    writer.writerow([Path(folder["folder"]).name, row["row"],
+                                     *(f"{row[key]:.6g}" for key in ("measured", "simulated", "perfect"))])
+
+
+def read_table(reality):
+    with table_of(reality).open(newline="") as file:
+        return [Row(row["folder"], float(row["measured"]), float(row["simulated"]), float(row["perfect"]))
+                for row in csv.DictReader(line for line in file if not line.startswith("#"))]
 
 
 def main(arguments):
-    if len(arguments) != 1:
+    check = arguments == ["--check"]
+    if not check and len(arguments) != len(REALITIES):
         sys.exit(__doc__)
-    table = HERE / "nominal.csv"
-    if arguments != ["--check"]:
-        document = json.loads(Path(arguments[0]).read_text())
-        with table.open("w", newline="") as file:
-            file.write("# Report rows without fitted numbers, samples/s: prediction.py, from validate --nominal\n")
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["folder", "row", "measured", "simulated", "perfect"])
-            for folder in document["folders"]:
-                for row in folder["rows"]:
-                    if row["role"] == "report":
-                        writer.writerow([Path(folder["folder"]).name, row["row"],
-                                         *(f"{row[key]:.6g}" for key in ("measured", "simulated", "perfect"))])
-    with table.open(newline="") as file:
-        rows = [Row(row["folder"], float(row["measured"]), float(row["simulated"]), float(row["perfect"]))
-                for row in csv.DictReader(line for line in file if not line.startswith("#"))]
+    if not check:
+        for reality, document in zip(REALITIES, arguments):
+            write_table(reality, json.loads(Path(document).read_text()))
+    tables = {reality: read_table(reality) for reality in REALITIES}
     stale = 0
-    for path, text in ((HERE / "left-out.csv", left_out(rows)), (CODE, code_with(rows))):
-        if arguments != ["--check"]:
+    for path, text in ((HERE / "left-out.csv", left_out(tables)), (CODE, code_with(tables))):
+        if not check:
             path.write_text(text)
         elif path.read_text() != text:
             print(f"{path.name} is not what prediction.py writes", file=sys.stderr)

@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // The folder itself, if it is a validation folder, else all validation folders directly below it;
-// of these, with `nominal`, those that can be simulated without fitted numbers.
-std::vector<std::string> folders_in(const std::string& written, bool nominal) {
+// of these, unless with fitted numbers, those that can be simulated without.
+std::vector<std::string> folders_in(const std::string& written, ValidationNumbers numbers) {
   if (written.empty())
     throw std::invalid_argument("an empty name: allowed are folders");
   const std::string given = with_shipped(written);
@@ -36,7 +36,7 @@ std::vector<std::string> folders_in(const std::string& written, bool nominal) {
   for (const fs::path& entry : entries_of(given))
     if (fs::exists(entry / "measured.csv", error)) {
       const std::string folder = (fs::path(path) / entry.filename()).string();
-      if (nominal && !fs::exists(folder + "/nominal.cfg", error))
+      if (numbers != ValidationNumbers::fitted && !fs::exists(folder + "/nominal.cfg", error))
         std::fprintf(stderr, "left out: %s has no nominal.cfg\n", printable(folder).c_str());
       else
         folders.push_back(folder);
@@ -96,10 +96,16 @@ nlohmann::ordered_json folder_json(const ValidationFolder& folder, bool is_whole
 }
 
 std::vector<ValidationFolder> folders_of(const CommandLine& line) {
+  using enum ValidationNumbers;
+  if (line.has("nominal") && line.has("typical"))
+    throw std::invalid_argument("validate --nominal --typical: allowed is one of both");
+  const ValidationNumbers numbers = line.has("nominal")   ? nominal
+                                    : line.has("typical") ? typical
+                                                          : fitted;
   std::vector<ValidationFolder> folders;
   for (const std::string& argument : line.arguments)
-    for (const std::string& path : folders_in(argument, line.has("nominal")))
-      folders.push_back(read_validation_folder(path, line.has("nominal")));
+    for (const std::string& path : folders_in(argument, numbers))
+      folders.push_back(read_validation_folder(path, numbers));
   return folders;
 }
 
@@ -218,8 +224,8 @@ int validate_command(const std::vector<std::string>& arguments) {
   if (line.arguments.empty() || !line.options.empty())
     throw std::invalid_argument(
         "validate takes folders with platform.xml, scenario.cfg and measured.csv, --max-error, "
-        "--max-median, --min-tau, --baseline FILE, --worse-by, --nominal, --junit FILE, --md FILE, "
-        "--github, --json, --jobs N and --html FILE");
+        "--max-median, --min-tau, --baseline FILE, --worse-by, --nominal, --typical, --junit FILE, "
+        "--md FILE, --github, --json, --jobs N and --html FILE");
   OutputPaths places;
   places.reserve(line.flag("baseline").value_or(""), "what this command reads");
   check_gate_files(line, places);

@@ -185,9 +185,23 @@ void judge_baseline(const std::vector<ValidationFolder>& folders, const Validati
     }
 }
 
+// Options that replace those of rows.
+GivenOptions instead_of_rows(const std::string& path, ValidationNumbers numbers) {
+  if (numbers == ValidationNumbers::fitted)
+    return {};
+  GivenOptions nominal = parse_config_file(path + "/nominal.cfg");
+  std::error_code error;
+  const std::string file = path + "/typical.cfg";
+  if (numbers == ValidationNumbers::nominal || !fs::exists(file, error))
+    return nominal;
+  GivenOptions typical = parse_config_file(file);
+  typical.merge(nominal);
+  return typical;
+}
+
 }  // namespace
 
-ValidationFolder read_validation_folder(const std::string& path, bool nominal) {
+ValidationFolder read_validation_folder(const std::string& path, ValidationNumbers numbers) {
   ValidationFolder folder{.path = path, .rows = {}, .cells = {}};
   const Csv csv = read_csv(folder.csv());
   const std::size_t measured = csv.column("measured");
@@ -202,7 +216,7 @@ ValidationFolder read_validation_folder(const std::string& path, bool nominal) {
     shared.emplace("platform", Given{"platform.xml", path + "/scenario.cfg:1"});
   // Unless the folder says otherwise.
   shared.emplace("repeats", Given{"1", path + "/scenario.cfg:1"});
-  const GivenOptions instead = nominal ? parse_config_file(path + "/nominal.cfg") : GivenOptions{};
+  const GivenOptions instead = instead_of_rows(path, numbers);
   for (const Csv::Row& row : csv.rows) {
     GivenOptions given = shared;
     ValidationRow result{.folder = path, .line = row.line};

@@ -22,10 +22,15 @@ struct ValidationFolder {
   std::string csv() const { return path + "/measured.csv"; }
 };
 
+// With which numbers a folder is simulated. fitted: its own. nominal: options in nominal.cfg
+// replace those of rows, so that nothing is fitted. typical: options in typical.cfg, if there is
+// one, replace these, with what the table of `reality = typical` has for other machines.
+enum class ValidationNumbers { fitted, nominal, typical };
+
 // scenario.cfg has the options that all rows of measured.csv share; a row's columns are the others,
-// and an empty field is no option. With `nominal`, options in nominal.cfg replace those of both, so
-// that nothing is fitted. Throws std::invalid_argument or std::runtime_error of one line.
-ValidationFolder read_validation_folder(const std::string& path, bool nominal = false);
+// and an empty field is no option. Throws std::invalid_argument or std::runtime_error of one line.
+ValidationFolder read_validation_folder(const std::string& path,
+                                        ValidationNumbers numbers = ValidationNumbers::fitted);
 
 // The last part of a folder's path, as its name.
 std::string name_of(const ValidationFolder& folder);

@@ -13,6 +13,8 @@
 namespace syncline {
 namespace {
 
+constexpr const char* straggling = "straggling";
+
 std::string file_of_values(const std::string& name, const std::string& folder) {
   if (name == typical_reality)
     return networks_file();
@@ -41,7 +43,13 @@ std::vector<Option> reality_options() {
           "Protocols and copies take the rest. It counts for the cards of a platform in words, "
           "and in a file for links with the property kind = card or cards; not for NVLink, "
           "slots and switches.",
-          "0.9")};
+          "0.9"),
+      row(straggling, &Scenario::straggling, numbers(0, 2), "", Role::question,
+          "coefficient of variation of compute time, as the mean of what all wait for the slowest "
+          "(default: 0)",
+          "As jitter, without chance: every worker computes as long as the slowest one does in the "
+          "mean. For schedules whose workers all wait for each other.",
+          "0.036")};
 }
 
 NetworkCards cards_of_platform(const std::string& platform) {
@@ -78,8 +86,29 @@ void find_reality(const GivenOptions& given, const std::string& folder, NetworkC
   }
   std::erase_if(reality.defaults, [&](const Default& value) {
     return given.contains(value.option) ||
-           (value.option == "overlap-slowdown" && !slows_computation(scenario));
+           (value.option == "overlap-slowdown" && !slows_computation(scenario)) ||
+           (value.option == straggling && given.contains("jitter"));
   });
+}
+
+void settle_straggling(const GivenOptions& given, Scenario& scenario,
+                       std::vector<Conflict>& conflicts) {
+  const bool in_step =
+      scenario.schedule->waits(scenario.schedule_settings) == Schedule::Waiting::for_all;
+  if (scenario.straggling == 0 || (in_step && scenario.jitter == 0))
+    return;
+  if (given.contains(straggling)) {
+    const std::string own = "straggling = " + scenario.written.at(straggling);
+    conflicts.push_back(
+        {straggling, in_step ? own + ": jitter = " + scenario.written.at("jitter") +
+                                   " draws what straggling takes as a mean; allowed is one of both"
+                             : own + ": workers of schedule " + scenario.schedule->name +
+                                   " do not all wait for each other; allowed is jitter"});
+  }
+  scenario.straggling = 0;
+  scenario.written.erase(straggling);
+  std::erase_if(scenario.reality.defaults,
+                [](const Default& value) { return value.option == straggling; });
 }
 
 }  // namespace syncline

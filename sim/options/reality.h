@@ -25,4 +25,9 @@ NetworkCards cards_of_platform(const std::string& platform);
 void find_reality(const GivenOptions& given, const std::string& folder, NetworkCards cards,
                   Scenario& scenario);
 
+// Leaves `straggling` out where reality gave it but workers do not all wait for each other, or
+// jitter is given; where the user gave it, that is a conflict. Settings are known.
+void settle_straggling(const GivenOptions& given, Scenario& scenario,
+                       std::vector<Conflict>& conflicts);
+
 }  // namespace syncline

@@ -354,6 +354,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts, bo
     scenario.written.erase("bucket-bytes");  // it has units instead of buckets
   resolve_batches(given, scenario, conflicts);
   keep_settings(given, scenario);
+  settle_straggling(given, scenario, conflicts);
   keep_what_was_taken(given, scenario);
   if (const auto misfit = scenario.schedule->misfit; misfit != nullptr)
     if (const auto found = misfit(scenario.schedule_settings, *scenario.exchange))

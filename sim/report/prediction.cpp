@@ -10,23 +10,31 @@
 namespace syncline {
 namespace {
 
-constexpr std::array<MeasuredParts, 4> parts{{
-    // prediction.py writes from here
+constexpr std::array<MeasuredParts, 4> nominal{{
+    // prediction.py writes nominal from here
     {0, 0.109, 0.546, 1.1, 112, 8},
     {0.5, 0.182, 0.698, 1.02, 44, 8},
     {0.8, 0.413, 0.9, 1.08, 142, 11},
     {0.95, 0.68, 0.942, 1.02, 474, 15},
     // to here
 }};
+constexpr std::array<MeasuredParts, 4> typical{{
+    // prediction.py writes typical from here
+    {0, 0.112, 0.635, 1.11, 107, 8},
+    {0.5, 0.165, 0.716, 1.07, 49, 8},
+    {0.8, 0.464, 0.933, 1.1, 138, 11},
+    {0.95, 0.727, 0.98, 1.06, 478, 15},
+    // to here
+}};
 
 }  // namespace
 
-std::span<const MeasuredParts> measured_parts() {
-  return parts;
+std::span<const MeasuredParts> measured_parts(const Scenario& scenario) {
+  return scenario.reality.file.empty() ? nominal : typical;
 }
 
 double share_of_perfect_scaling(const Scenario& scenario, const Figures& figures) {
-  return scenario.schedule->sharding != nullptr || figures.recomputed > 0
+  return scenario.schedule->sharding != nullptr || figures.recomputed > 0 || scenario.straggling > 0
              ? figures.compute_s / figures.iteration_mean_s
              : figures.scaling_efficiency;
 }
@@ -35,6 +43,7 @@ void add_prediction(const Scenario& scenario, Figures& figures) {
   if (figures.worker_count < 2)
     return;
   const double efficiency = share_of_perfect_scaling(scenario, figures);
+  const std::span<const MeasuredParts> parts = measured_parts(scenario);
   // The last row that begins below; the first one has all that no other has.
   const MeasuredParts& row = *std::prev(std::ranges::lower_bound(
       parts.begin() + 1, parts.end(), efficiency, {}, &MeasuredParts::efficiency_above));

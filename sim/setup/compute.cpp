@@ -12,6 +12,7 @@
 #include "sim/catalogue/devices.h"
 #include "sim/catalogue/files.h"
 #include "sim/catalogue/refuse.h"
+#include "sim/setup/straggling.h"
 
 namespace syncline {
 namespace {
@@ -238,6 +239,21 @@ MicroSteps micro_steps_alone(const Scenario& scenario, const Model& model, const
                   model.name, asked, precision, rows_there_are.empty() ? "none" : rows_there_are));
 }
 
+// Every worker computes as long as the slowest one does in the mean.
+void take_straggling(const Scenario& scenario, const Topology& topology, ComputeTimes& times) {
+  std::vector<double> compute_s;
+  for (const ComputeTimes::OfWorker& worker : times.of_worker)
+    compute_s.push_back(times.micro_steps * worker.micro_step_s);
+  const double factor = straggling_factor(scenario, topology, compute_s);
+  if (factor == 1)
+    return;
+  for (ComputeTimes::OfWorker& worker : times.of_worker)
+    worker.micro_step_s *= factor;
+  times.source += fmt::format(
+      "; takes {:.3f} times as long until the slowest of {} workers has it (straggling {:g})",
+      factor, topology.workers(), scenario.straggling);
+}
+
 }  // namespace
 
 ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
@@ -297,6 +313,7 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
   if (more > 1)
     times.source += fmt::format("; recompute = {} takes {:.3f} times its computation",
                                 name_of(scenario.recompute), more);
+  take_straggling(scenario, cluster.topology, times);
   if (const double slowdown = scenario.slowdown_beside_collectives(); slowdown > 0)
     times.source += fmt::format("; takes {:.3f} times as long beside collectives{}", 1 + slowdown,
                                 scenario.overlap_slowdown

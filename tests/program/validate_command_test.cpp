@@ -121,7 +121,8 @@ TEST(Validate, SimulatesWithoutFittedNumbersWhereNominalIsGiven) {
                {{"scenario.cfg", scenario_text + "throughput = 20\n"},
                 {"measured.csv",
                  "workers,throughput,measured,role,source\n1,25,50,report,x\n1,,50,report,x\n"},
-                {"nominal.cfg", "throughput = 50  # the data sheet's\n"}});
+                {"nominal.cfg", "throughput = 50  # the data sheet's\n"},
+                {"typical.cfg", "throughput = 40\n"}});
   write_folder(folder, "all/unknown");
   const Ended fitted = run_program({"validate", "all/theirs"}, folder.path());
   expect_mentions(last_line(fitted.out), {"rows 2 median 55.0% worst 60.0%"});
@@ -129,17 +130,23 @@ TEST(Validate, SimulatesWithoutFittedNumbersWhereNominalIsGiven) {
   EXPECT_EQ(nominal.code, 0) << nominal.err;
   EXPECT_EQ(last_line(nominal.out), "rows 2 median 0.0% worst 0.0% tau 0.000");
   EXPECT_EQ(nominal.err, "left out: all/unknown has no nominal.cfg\n");
+  const Ended typical = run_program({"validate", "--typical", "all"}, folder.path());
+  EXPECT_EQ(last_line(typical.out), "rows 2 median 20.0% worst 20.0% tau 0.000");
+  EXPECT_EQ(typical.err, nominal.err);
+  const Ended both = run_program({"validate", "--nominal", "--typical", "all"}, folder.path());
+  EXPECT_EQ(both.code, 2);
+  expect_mentions(both.err, {"allowed is one of both"});
   const Ended unknown = run_program({"validate", "--nominal", "all/unknown"}, folder.path());
   EXPECT_EQ(unknown.code, 2);
   expect_mentions(unknown.err, {"all/unknown/nominal.cfg"});
 }
 
 // The table behind the prediction interval is what the program simulates today.
-TEST(Validate, SimulatesThePublishedNominalRows) {
-  const std::string table = text_of(SYNCLINE_SOURCE_DIR "/experiments/validation/nominal.csv");
+void expect_published_rows(const std::string& reality) {
+  const std::string validation = SYNCLINE_SOURCE_DIR "/experiments/validation/";
+  const std::string table = text_of(validation + reality + ".csv");
   for (const std::string name : {"bert-large-40gbe", "mstopk-25gbe", "powersgd-10gbe"}) {
-    const Ended ended = run_program(
-        {"validate", "--nominal", "--json", SYNCLINE_SOURCE_DIR "/experiments/validation/" + name});
+    const Ended ended = run_program({"validate", "--" + reality, "--json", validation + name});
     EXPECT_EQ(ended.code, 0) << ended.err;
     int rows = 0;
     const auto document = nlohmann::json::parse(ended.out);
@@ -154,6 +161,11 @@ TEST(Validate, SimulatesThePublishedNominalRows) {
       }
     EXPECT_GE(rows, 5) << name;
   }
+}
+
+TEST(Validate, SimulatesThePublishedRows) {
+  expect_published_rows("nominal");
+  expect_published_rows("typical");
 }
 
 TEST(Validate, NamesAFolderThatIsGivenWithASlash) {

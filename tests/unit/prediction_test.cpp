@@ -18,9 +18,8 @@ Figures figures_with(double efficiency) {
   return figures;
 }
 
-TEST(Prediction, HasOneIntervalForEachEfficiency) {
-  const Scenario bsp = resolve(given({{"schedule", "bsp"}}));
-  const auto rows = measured_parts();
+void expect_one_interval_for_each_efficiency(const Scenario& bsp) {
+  const auto rows = measured_parts(bsp);
   EXPECT_EQ(rows.front().efficiency_above, 0);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const MeasuredParts& row = rows[i];
@@ -37,11 +36,26 @@ TEST(Prediction, HasOneIntervalForEachEfficiency) {
   }
 }
 
+Scenario typical() {
+  return resolve(given({{"framework", "horovod"}, {"reality", "typical"}}));
+}
+
+TEST(Prediction, HasOneIntervalForEachEfficiency) {
+  const Scenario nominal = resolve(given({{"schedule", "bsp"}}));
+  expect_one_interval_for_each_efficiency(nominal);
+  Scenario usual = typical();
+  EXPECT_NE(measured_parts(usual).data(), measured_parts(nominal).data());
+  usual.straggling = 0;  // else computation counts as perfect, not the figure
+  expect_one_interval_for_each_efficiency(usual);
+}
+
 // The worse a simulated run scales, the more depends on what networks do not reach.
 TEST(Prediction, IsLessCertainTheWorseARunScales) {
-  const auto rows = measured_parts();
-  EXPECT_TRUE(std::ranges::is_sorted(rows, {}, &MeasuredParts::low));
-  EXPECT_TRUE(std::ranges::is_sorted(rows, {}, &MeasuredParts::middle));
+  for (const Scenario& scenario : {resolve(given({})), typical()}) {
+    const auto rows = measured_parts(scenario);
+    EXPECT_TRUE(std::ranges::is_sorted(rows, {}, &MeasuredParts::low));
+    EXPECT_TRUE(std::ranges::is_sorted(rows, {}, &MeasuredParts::middle));
+  }
 }
 
 TEST(Prediction, OfOneWorkerIsNone) {
@@ -56,11 +70,14 @@ TEST(Prediction, OfOneWorkerIsNone) {
   EXPECT_NE(prediction_shown(two), "");
 }
 
-// Workers that shard the optimizer's step, or compute again, lose nothing to a network by that.
-TEST(Prediction, CountsShardingAndRecomputingAsPerfect) {
+// Workers that shard the optimizer's step, compute again or wait for the slowest lose nothing to a
+// network by that.
+TEST(Prediction, CountsWhatIsLostWithoutANetworkAsPerfect) {
   EXPECT_EQ(share_of_perfect_scaling(resolve(given({{"schedule", "bsp"}})), figures_with(1.3)),
             1.3);
   EXPECT_EQ(share_of_perfect_scaling(resolve(given({{"schedule", "fsdp"}})), figures_with(1.3)),
+            0.8);
+  EXPECT_EQ(share_of_perfect_scaling(resolve(given({{"straggling", "0.1"}})), figures_with(0.7)),
             0.8);
   Figures again = figures_with(0.6);
   again.recomputed = 0.25;

@@ -32,6 +32,7 @@ TEST(Reality, TakesWhatIsKnownOfTheNetworkAndTheFramework) {
   EXPECT_EQ(both.network_efficiency, 0.96);
   EXPECT_EQ(both.overlap_slowdown, 0.189);
   EXPECT_EQ(both.optimizer_overhead_s, 1.9e-5);
+  EXPECT_EQ(both.straggling, 0.036);
   EXPECT_EQ(written(both, "network-efficiency"), "0.96");
   expect_mentions(both.reality.described(),
                   {"typical: network-efficiency = 0.96 (ib, 0.92 to 0.98: NVIDIA/nccl-tests",
@@ -50,12 +51,17 @@ TEST(Reality, LetsOptionsGivenByHandWin) {
   const Scenario mine = typical({{"platform", "dgx:cards=8x400Gbps:ib"},
                                  {"framework", "horovod"},
                                  {"network-efficiency", "0.7"},
-                                 {"overlap-slowdown", "0"}});
+                                 {"overlap-slowdown", "0"},
+                                 {"jitter", "0.1"}});
   EXPECT_EQ(mine.network_efficiency, 0.7);
+  EXPECT_EQ(mine.straggling, 0);
   EXPECT_EQ(mine.overlap_slowdown, 0);
   expect_mentions(mine.reality.described(), {"typical: nothing was left to take"});
   // Messages to servers are no collectives on the device.
   EXPECT_EQ(typical({{"framework", "horovod"}, {"schedule", "asp"}}).overlap_slowdown, 0);
+  // Its workers do not wait for the slowest.
+  EXPECT_EQ(typical({{"framework", "horovod"}, {"schedule", "asp"}}).straggling, 0);
+  EXPECT_EQ(written(typical({{"framework", "horovod"}, {"schedule", "ssp"}}), "straggling"), "");
 }
 
 TEST(Reality, NominalIsNoOption) {

@@ -1,0 +1,94 @@
+#include "sim/setup/straggling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <utility>
+
+#include "sim/schedule.h"
+
+namespace syncline {
+namespace {
+
+// ln P(normal < z).
+double log_probability(double z) {
+  return z > 0 ? std::log1p(-0.5 * std::erfc(z / std::numbers::sqrt2))
+               : std::log(0.5 * std::erfc(-z / std::numbers::sqrt2));
+}
+
+struct LogNormal {
+  double mean, sigma;  // of the logarithm
+};
+
+LogNormal log_of(const VaryingTime& time) {
+  const double variance = std::log1p(time.variation * time.variation);
+  return {std::log(time.mean_s) - variance / 2, std::sqrt(variance)};
+}
+
+}  // namespace
+
+VaryingTime longest_of(const std::vector<VaryingTime>& times) {
+  std::map<std::pair<double, double>, double> alike;  // how many have mean and variation
+  VaryingTime longest;
+  for (const VaryingTime& time : times) {
+    ++alike[{time.mean_s, time.variation}];
+    longest = std::max(longest, time, [](const VaryingTime& one, const VaryingTime& other) {
+      return one.mean_s < other.mean_s;
+    });
+  }
+  if (times.size() < 2 || longest.mean_s == 0)
+    return longest;
+  std::vector<std::pair<LogNormal, double>> kinds;
+  double from = -HUGE_VAL, to = -HUGE_VAL;  // logarithms: outside, the longest is improbable
+  for (const auto& [time, count] : alike) {
+    if (time.second == 0) {
+      from = std::max(from, std::log(time.first));
+      to = std::max(to, from);
+      continue;
+    }
+    const LogNormal kind = log_of({time.first, time.second});
+    kinds.emplace_back(kind, count);
+    from = std::max(from, kind.mean - 8 * kind.sigma);
+    to = std::max(to, kind.mean + 12 * kind.sigma);
+  }
+  // E(T) = t + integral of P(T > x) dx from t, and E(T^2) with 2 x P(T > x), by Simpson's rule over
+  // ln x.
+  constexpr int parts = 2000;
+  const double width = (to - from) / parts;
+  double mean_s = std::exp(from), square = mean_s * mean_s;
+  for (int part = 0; part <= parts && width > 0; ++part) {
+    const double log_x = from + part * width, x = std::exp(log_x);
+    double none_longer = 0;
+    for (const auto& [kind, count] : kinds)
+      none_longer += count * log_probability((log_x - kind.mean) / kind.sigma);
+    const double weight = width / 3 * (part % parts == 0 ? 1 : part % 2 == 1 ? 4 : 2);
+    const double longer = -std::expm1(none_longer) * x * weight;
+    mean_s += longer;
+    square += 2 * x * longer;
+  }
+  return {mean_s, std::sqrt(std::max(0.0, square / (mean_s * mean_s) - 1))};
+}
+
+double straggling_factor(const Scenario& scenario, const Topology& topology,
+                         const std::vector<double>& compute_s) {
+  const double slowest_s = *std::ranges::max_element(compute_s);
+  if (scenario.straggling == 0 || compute_s.size() < 2 || slowest_s == 0)
+    return 1;
+  const Schedule& schedule = *scenario.schedule;
+  const Settings& settings = scenario.schedule_settings;
+  std::map<int, std::vector<VaryingTime>> replicas;
+  const auto group = schedule.replica == nullptr ? std::nullopt : schedule.replica(settings);
+  for (int worker = 0; worker < topology.workers(); ++worker)
+    replicas[group ? topology.group_of(*group, worker) : worker].push_back(
+        {compute_s[index(worker)], scenario.straggling});
+  const double iterations = schedule.round_of(settings, topology.workers());
+  std::vector<VaryingTime> together;
+  for (const auto& [number, workers] : replicas) {
+    const VaryingTime replica = longest_of(workers);
+    together.push_back({replica.mean_s, replica.variation / std::sqrt(iterations)});
+  }
+  return longest_of(together).mean_s / slowest_s;
+}
+
+}  // namespace syncline
