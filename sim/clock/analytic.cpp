@@ -42,6 +42,9 @@ class AllWorkers final : public PeersWorker {
         second_core_s_(now_s_),
         looked_(now_s_.size()) {
     reserve_rows();
+    const auto& [first, second] = times_.shared;
+    all_.move_beside(groups_, SharedLink::rate_beside(first, second));
+    groups_.move_beside(all_, SharedLink::rate_beside(second, first));
     for (Averages* averages : {&over_all_, &within_}) {
       averages->next.resize(now_s_.size());
       averages->read_s.resize(now_s_.size());
@@ -65,9 +68,6 @@ class AllWorkers final : public PeersWorker {
     double end_s = last_end_s_;
     for (const double now_s : now_s_)
       end_s = std::max(end_s, now_s);
-    if (setup_.within && seconds_shared(over_all_.collective, within_.collective, setup_.buckets,
-                                        routes_) > 0.01 * end_s)
-      refuse_analytic("averages in groups move beside averages over all workers, and share links");
     finish_trace(
         setup_, setup_.buckets, length_, routes_, [this](const auto& sent) { for_each_pair(sent); },
         end_s, trace_);

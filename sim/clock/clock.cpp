@@ -27,7 +27,7 @@ class Evaluation {
         has_second_core_(setup.traffic.compression.on() &&
                          setup.traffic.cluster.workers[index(worker_)].cores > 1),
         streams_(1 + setup.scenario.slowdown_beside_collectives(), has_second_core_,
-                 [this](const StreamJob& job) { ended(job); }),
+                 times.shared.shared_rates(), [this](const StreamJob& job) { ended(job); }),
         counts_{.gathering = std::vector<int>(setup.buckets.size())} {}
 
   // The seconds per iteration of a round that takes as long as the one before; else the mean of all
@@ -265,13 +265,23 @@ ShardSums sums_of(const Round& round, const CollectiveTimes& times) {
 }
 
 CollectiveTimes collective_times(const Setup& setup, Routes& routes) {
-  if (!setup.shards)
-    return {.over_all = bucket_times(setup.traffic, routes, setup.buckets),
-            .within = bucket_times(setup.within, routes, setup.buckets)};
+  CollectiveTimes times;
+  if (!setup.shards) {
+    times = {.over_all = bucket_times(setup.traffic, routes, setup.buckets),
+             .within = bucket_times(setup.within, routes, setup.buckets)};
+    if (setup.within)
+      times.shared = shared_link(setup.traffic, times.over_all, *setup.within, times.within,
+                                 setup.buckets, routes);
+    return times;
+  }
   const Shards& shards = *setup.shards;
-  return {.gather = bucket_times(shards.gather, routes, setup.buckets),
-          .reduce_scatter = bucket_times(shards.reduce_scatter, routes, setup.buckets),
-          .across = bucket_times(shards.across, routes, setup.buckets)};
+  times = {.gather = bucket_times(shards.gather, routes, setup.buckets),
+           .reduce_scatter = bucket_times(shards.reduce_scatter, routes, setup.buckets),
+           .across = bucket_times(shards.across, routes, setup.buckets)};
+  if (shards.across)
+    times.shared = shared_link(shards.reduce_scatter, times.reduce_scatter, *shards.across,
+                               times.across, setup.buckets, routes);
+  return times;
 }
 
 double iteration_seconds(const Setup& setup, const Round& round, const CollectiveTimes& times,

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "sim/clock/lane.h"
 #include "sim/clock/round.h"
 #include "sim/platform/routes.h"
 #include "sim/setup/setup.h"
@@ -19,6 +20,8 @@ int slowest_worker(const Setup& setup);
 struct CollectiveTimes {
   std::vector<ExchangeTime> over_all, within;  // averages over all workers, and in a group
   std::vector<ExchangeTime> gather, reduce_scatter, across;  // of shards, and across groups
+  // What averages over all workers, or collectives of shards, share with those of the other stream.
+  SharedLink shared = {};
 
   // True if a stage of any of them still runs when the next collective may begin.
   bool have_tails() const;
@@ -40,7 +43,7 @@ ShardSums sums_of(const Round& round, const CollectiveTimes& times);
 // a core, and a second core for compression if its host has two. It has two communication streams,
 // which take collectives in the order in which the worker starts them: one for averages over all
 // workers and for shards; the other for averages in groups and for shards across groups. The two
-// streams are assumed not to slow each other. Computation takes 1 + overlap-slowdown times as long
+// slow each other where they share a link. Computation takes 1 + overlap-slowdown times as long
 // while a collective moves bytes. Work inside an exchange gets half of the only core while that
 // core computes. Every bandwidth is multiplied by `bandwidth`. Without `overlap` the result is for
 // `overlap = off`. Throws std::runtime_error if the worker waits for something that it never

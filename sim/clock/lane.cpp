@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 #include <string>
 
 namespace syncline {
@@ -14,6 +13,10 @@ Lane::Lane(const Topology& topology, Among among) {
   moving_.resize(index(1 + *std::ranges::max_element(group_of_)));
   free_s_.resize(moving_.size());
   end_s_ = free_s_;
+  looked_.resize(moving_.size());
+  first_.resize(moving_.size());
+  for (std::size_t worker = group_of_.size(); worker-- > 0;)
+    first_[group(worker)] = worker;
 }
 
 Lane::Times Lane::take(const ExchangeTime& time, const std::vector<double>& ready_s) {
@@ -22,7 +25,7 @@ Lane::Times Lane::take(const ExchangeTime& time, const std::vector<double>& read
     times.begin_s[group(worker)] = std::max(times.begin_s[group(worker)], ready_s[worker]);
   const double tail_s = time.shared_fixed_s + time.shared_bytes_s;
   for (std::size_t group = 0; group < free_s_.size(); ++group) {
-    times.end_s.push_back(times.begin_s[group] + time.exchange_s());
+    times.end_s.push_back(end_of(times.begin_s[group], time.exchange_s(), group));
     free_s_[group] = times.end_s.back() - tail_s;
     moving_[group].emplace_back(times.begin_s[group], free_s_[group]);
     times.free_s.push_back(free_s_[group]);
@@ -32,24 +35,22 @@ Lane::Times Lane::take(const ExchangeTime& time, const std::vector<double>& read
   return times;
 }
 
-double Lane::beside_s(const Lane& other) const {
-  double most_s = 0;
-  std::vector<bool> seen(moving_.size());
-  for (std::size_t worker = 0; worker < group_of_.size(); ++worker) {
-    if (seen[group(worker)])
-      continue;
-    seen[group(worker)] = true;
-    double seconds = 0;
-    std::size_t from = 0;
-    for (const auto& [begin_s, end_s] : moving_[group(worker)])
-      for (double moment_s = begin_s; moment_s < end_s;) {
-        const auto [both, until_s] = other.moves(worker, moment_s, from);
-        seconds += both ? std::min(until_s, end_s) - moment_s : 0;
-        moment_s = std::min(until_s, end_s);
-      }
-    most_s = std::max(most_s, seconds);
+// The end of moving `seconds` alone, from begin_s on.
+double Lane::end_of(double begin_s, double seconds, std::size_t group) {
+  if (rate_beside_other_ == 1)
+    return begin_s + seconds;
+  double moment_s = begin_s;
+  for (std::size_t from = looked_[group]; seconds > 0;) {
+    const auto [beside, until_s] = other_->moves(first_[group], moment_s, from);
+    if (moment_s == begin_s)
+      looked_[group] = from;
+    const double rate = beside ? rate_beside_other_ : 1;
+    if (until_s - moment_s >= seconds / rate)
+      return moment_s + seconds / rate;
+    seconds -= (until_s - moment_s) * rate;
+    moment_s = until_s;
   }
-  return most_s;
+  return moment_s;
 }
 
 std::pair<bool, double> Lane::moves(std::size_t worker, double moment_s, std::size_t& from) const {
@@ -87,31 +88,49 @@ void Collective::for_each_send(const Bucket& bucket, int rank, const Traffic::Mo
                              {});
 }
 
-double seconds_shared(const Collective& one, const Collective& other,
-                      const std::vector<Bucket>& buckets, Routes& routes) {
-  const double both_s = other.lane->beside_s(*one.lane);
-  if (both_s == 0)
-    return 0;
-  const auto for_each_link = [&](const Collective& collective, const auto& with) {
-    for (std::size_t bucket = 0; bucket < collective.moves.size(); ++bucket)
-      for (int rank = 0; rank < collective.traffic->averaging_ranks(); ++rank)
-        collective.for_each_send(buckets[bucket], rank, [&](int from, int to, std::uint64_t bytes) {
-          for (const int link : routes.between(from, to).links)
-            with(link, bucket, static_cast<double>(bytes));
-        });
+std::pair<double, double> SharedLink::shared_rates() const {
+  const auto rate = [](double own, double other) {
+    return own > 0 ? std::max(std::min(own, 0.5), 1 - other) / own : 1;
   };
-  std::set<int> crossed;
-  for_each_link(other, [&](int link, std::size_t, double) { crossed.insert(link); });
-  std::map<std::pair<std::size_t, int>, double> bytes_on;  // by bucket and link
-  for_each_link(one, [&](int link, std::size_t bucket, double bytes) {
-    if (crossed.contains(link))
-      bytes_on[{bucket, link}] += bytes;
-  });
-  double most = 0;
-  for (const auto& [where, bytes] : bytes_on)
-    most = std::max(most, bytes / (*one.times)[where.first].exchange_s() /
-                              routes.link(where.second).bandwidth.mean_Bps());
-  return both_s * most;
+  if (first + second <= 1)
+    return {1, 1};
+  return {rate(first, second), rate(second, first)};
+}
+
+double SharedLink::rate_beside(double own, double other) {
+  return own + other <= 1 ? 1 : std::max(0.0, 1 - other) / own;
+}
+
+SharedLink shared_link(const Traffic& first, const std::vector<ExchangeTime>& first_times,
+                       const Traffic& second, const std::vector<ExchangeTime>& second_times,
+                       const std::vector<Bucket>& buckets, Routes& routes) {
+  const auto largest = static_cast<std::size_t>(
+      std::ranges::max_element(buckets, {}, &Bucket::parameters) - buckets.begin());
+  const auto bytes_on_links = [&](const Traffic& traffic) {
+    std::map<int, double> bytes_on;
+    for (int rank = 0; rank < traffic.averaging_ranks(); ++rank)
+      traffic.for_each_activity(buckets[largest], {rank},
+                                [&](int from, int to, std::uint64_t bytes) {
+                                  for (const int link : routes.between(from, to).links)
+                                    bytes_on[link] += static_cast<double>(bytes);
+                                },
+                                {});
+    return bytes_on;
+  };
+  const auto part = [&](const std::vector<ExchangeTime>& times, int link, double bytes) {
+    const double seconds = times[largest].exchange_s();
+    return seconds > 0 ? std::min(1.0, bytes / routes.link(link).bandwidth.mean_Bps() / seconds)
+                       : 0;
+  };
+  SharedLink most;
+  const std::map<int, double> of_second = bytes_on_links(second);
+  for (const auto& [link, bytes] : bytes_on_links(first))
+    if (const auto both = of_second.find(link); both != of_second.end())
+      if (const SharedLink found{part(first_times, link, bytes),
+                                 part(second_times, link, both->second)};
+          found.first + found.second > most.first + most.second)
+        most = found;
+  return most;
 }
 
 }  // namespace syncline

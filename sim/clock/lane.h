@@ -1,5 +1,5 @@
-// Collectives that run while all workers compute: one after the other, with no other use of the
-// links.
+// Collectives that run while all workers compute: one after the other, in a stream. Those of two
+// streams may need the same links.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,30 @@
 
 namespace syncline {
 
+// Parts of a link's bandwidth that two kinds of collectives use, each while the other one does not
+// move, on the link that both need most. They slow each other if the link cannot carry both.
+struct SharedLink {
+  double first = 0, second = 0;
+
+  // The rate at which one of them moves beside the other: as flows that share the link equally, or
+  // what is left by a collective that is not slowed.
+  std::pair<double, double> shared_rates() const;
+  static double rate_beside(double own, double other);
+};
+// FATPIPE links are not shared.
+SharedLink shared_link(const Traffic& first, const std::vector<ExchangeTime>& first_times,
+                       const Traffic& second, const std::vector<ExchangeTime>& second_times,
+                       const std::vector<Bucket>& buckets, Routes& routes);
+
 // A communication stream of every worker. Groups of workers do not wait for each other.
 class Lane {
  public:
   Lane(const Topology& topology, Among among);
+  // While collectives move in the other stream, those of this one that come later move at `rate`.
+  void move_beside(const Lane& other, double rate) {
+    other_ = &other;
+    rate_beside_other_ = rate;
+  }
 
   // By group: when a collective begins and ends.
   struct Times {
@@ -29,17 +49,20 @@ class Lane {
   Times take(const ExchangeTime& time, const std::vector<double>& ready_s);
   std::size_t group(std::size_t worker) const { return index(group_of_[worker]); }
 
-  // Seconds in which bytes move both here and in the other stream, for the group with the most.
-  double beside_s(const Lane& other) const;
-
   // Returns whether this worker's bytes move just after this time, and until when that stays so.
   // Calls for one worker must come in order of time; `from` keeps the position of the search.
   std::pair<bool, double> moves(std::size_t worker, double moment_s, std::size_t& from) const;
 
  private:
+  double end_of(double begin_s, double seconds, std::size_t group);
+
   std::vector<int> group_of_;                                   // by worker
+  std::vector<std::size_t> first_;                              // by group: its first worker
   std::vector<double> free_s_, end_s_;                          // by group
   std::vector<std::vector<std::pair<double, double>>> moving_;  // from and to, in order
+  const Lane* other_ = nullptr;
+  double rate_beside_other_ = 1;
+  std::vector<std::size_t> looked_;  // by group: the position of the search in the other stream
 };
 
 // One kind of collective: its stream, its times and its messages. Keeps references to the
@@ -63,11 +86,5 @@ struct Collective {
   const std::vector<ExchangeTime>* times = nullptr;  // by bucket
   std::vector<Moves> moves = {};                     // by bucket
 };
-
-// Approximate extra seconds of these two kinds of collectives when they share links: the seconds in
-// which both move bytes, times the largest fraction of a link's bandwidth that the first uses, over
-// the links that the second also crosses. FATPIPE links are not shared.
-double seconds_shared(const Collective& one, const Collective& other,
-                      const std::vector<Bucket>& buckets, Routes& routes);
 
 }  // namespace syncline

@@ -12,12 +12,6 @@ constexpr double never = std::numeric_limits<double>::infinity();
 constexpr double rounding = 4e-16;  // of a point in time
 constexpr double nothing_s = 1e-15;
 
-// Rate at which a leg progresses: moves are not slowed; work shares a core; the second core is
-// slowed while bytes move.
-double rate_of(Leg::Kind kind, double rate, double beside) {
-  return kind == Leg::Kind::moves ? 1 : kind == Leg::Kind::works ? rate : beside;
-}
-
 }  // namespace
 
 bool Streams::is_idle() const {
@@ -69,26 +63,41 @@ void Streams::pass(const std::function<bool()>& ready, double computing_s) {
     const double beside = any(Leg::Kind::moves) ? 1 / slow_ : 1;
     const bool shares = !has_second_core_ && computes && any(Leg::Kind::works);
     const double rate = shares ? 0.5 * beside : beside;
-    const double step_s = next_s(computes ? computing_s : never, rate, beside);
+    const Rates rates = rates_of_jobs(rate, beside);
+    const double step_s = next_s(computes ? computing_s : never, rate, rates);
     if (step_s == never)
       throw std::runtime_error("its workers wait for something that they have not started");
-    for (std::deque<StreamJob>& jobs : jobs_)
-      if (begun(jobs))
-        jobs.front().left_s =
-            std::max(0.0, jobs.front().left_s - step_s * rate_of(kind_of(jobs), rate, beside));
+    for (std::size_t i = 0; i < jobs_.size(); ++i)
+      if (begun(jobs_[i]))
+        jobs_[i].front().left_s = std::max(0.0, jobs_[i].front().left_s - step_s * rates[i]);
     computing_s = std::max(0.0, computing_s - step_s * rate);
     now_s_ += step_s;
   }
 }
 
+// Rates at which the legs progress: moves by themselves are not slowed; work shares a core; the
+// second core is slowed while bytes move.
+Streams::Rates Streams::rates_of_jobs(double rate, double beside) const {
+  const auto moves = [&](JobStream stream) {
+    return begun(jobs_[stream]) && kind_of(jobs_[stream]) == Leg::Kind::moves;
+  };
+  Rates rates;
+  rates.fill(1);
+  if (moves(of_all) && moves(of_groups))
+    rates = together_;
+  for (std::size_t i = 0; i < jobs_.size(); ++i)
+    if (begun(jobs_[i]) && kind_of(jobs_[i]) != Leg::Kind::moves)
+      rates[i] = kind_of(jobs_[i]) == Leg::Kind::works ? rate : beside;
+  return rates;
+}
+
 // Seconds until the next event.
-double Streams::next_s(double computing_s, double rate, double beside) const {
+double Streams::next_s(double computing_s, double rate, const Rates& rates) const {
   double first_s = computing_s / rate;
-  for (const std::deque<StreamJob>& jobs : jobs_)
-    if (!jobs.empty())
-      first_s =
-          std::min(first_s, begun(jobs) ? jobs.front().left_s / rate_of(kind_of(jobs), rate, beside)
-                                        : jobs.front().not_before_s - now_s_);
+  for (std::size_t i = 0; i < jobs_.size(); ++i)
+    if (const std::deque<StreamJob>& jobs = jobs_[i]; !jobs.empty())
+      first_s = std::min(first_s, begun(jobs) ? jobs.front().left_s / rates[i]
+                                              : jobs.front().not_before_s - now_s_);
   for (const auto& [end_s, job] : tails_)
     first_s = std::min(first_s, end_s - now_s_);
   return first_s;

@@ -45,9 +45,14 @@ enum JobStream { of_all, of_groups, on_second_core, job_streams };
 class Streams {
  public:
   // While bytes move, cores take `slow` times as long. Work inside an exchange shares the only core
-  // with computation. Calls `ended` for each job at the time of its end.
-  Streams(double slow, bool second_core, std::function<void(const StreamJob&)> ended)
-      : slow_(slow), has_second_core_(second_core), ended_(std::move(ended)) {}
+  // with computation. Where the first two streams both move bytes, each does so at its rate of
+  // `together`. Calls `ended` for each job at the time of its end.
+  Streams(double slow, bool second_core, std::pair<double, double> together,
+          std::function<void(const StreamJob&)> ended)
+      : slow_(slow),
+        has_second_core_(second_core),
+        together_{together.first, together.second, 1},
+        ended_(std::move(ended)) {}
 
   double now_s() const { return now_s_; }
   bool is_idle() const;
@@ -72,7 +77,9 @@ class Streams {
 
  private:
   void pass(const std::function<bool()>& ready, double computing_s);
-  double next_s(double computing_s, double rate, double beside) const;
+  using Rates = std::array<double, job_streams>;
+  double next_s(double computing_s, double rate, const Rates& rates) const;
+  Rates rates_of_jobs(double rate, double beside) const;
   static Leg::Kind kind_of(const std::deque<StreamJob>& jobs) {
     return jobs.front().legs[jobs.front().leg].kind;
   }
@@ -85,6 +92,7 @@ class Streams {
 
   double slow_;
   bool has_second_core_;
+  std::array<double, job_streams> together_;
   std::function<void(const StreamJob&)> ended_;
   double now_s_ = 0;
   std::array<std::deque<StreamJob>, job_streams> jobs_;

@@ -40,9 +40,6 @@ TEST(Analytic, RefusesWhatArithmeticCannotSay) {
             "warm-up-densities"},
            {{"--device", "h100-modelled", "--compressor", "efsign", "--exchange", "alltoall"},
             "exchange = alltoall works on messages between its steps"},
-           {{"--schedule", "local-sgd", "--local-steps", "16", "--average-delay", "8", "--replica",
-             "node", "--iterations", "16", "--throughput", "1000", "--model", "vgg16"},
-            "averages in groups move beside averages over all"},
            {{"--goal", "x.goal"}, "no messages"}}) {
     std::vector<std::string> options = pcie;
     for (std::size_t i = 0; i < refused.options.size(); i += 2) {  // replaces the option above
