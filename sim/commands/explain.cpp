@@ -133,7 +133,8 @@ std::string explain_break_even(const Setup& setup, Routes& routes, const Averagi
   std::string text = fmt::format(
       "\nbreak-even: bandwidths{} at which {} over {} is faster than {}no compressor "
       "over {} (same {}buckets and overlap)\n",
-      scenario.link_bandwidths.empty() ? "" : " of the links that bandwidth-factor names",
+      scenario.link_bandwidths.empty() ? ", all links changed alike,"
+                                       : " of the links that bandwidth-factor names",
       scenario.compressor->name, setup.traffic.exchange->name, against_bsp ? "bsp with " : "",
       even.rival.exchange->name, against_bsp ? "" : "schedule, ");
   if (even.known && std::ranges::all_of(even.ends, &BreakEven::known)) {

@@ -87,7 +87,7 @@ Folder read_folder(const std::string& path) {
     std::error_code error;
     const auto bytes = fs::file_size(file, error);
     auto result = error || bytes > most_result_bytes ? std::nullopt : read_result(file);
-    if (!result)
+    if (!result || result->schema > result_schema)
       folder.others.push_back(name);
     else if (folder.results.size() < most_cells) {
       folder.results.push_back(std::move(*result));

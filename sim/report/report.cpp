@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "sim/report/learning.h"
@@ -32,12 +33,12 @@ std::int64_t updates_in(const Trace& trace) {
   return updates > 0 ? updates : steps;
 }
 
-// The part of the window for which the busiest server does this; none if no server does.
-std::optional<double> busiest_server(const Trace& trace, Verb verb) {
+// The part of the window for which the busiest server does any of this; none if no server does.
+std::optional<double> busiest_server(const Trace& trace, const std::set<Verb>& verbs) {
   const Window& window = trace.window;
   std::map<int, double> busy_s;  // by rank
   for (const Row& row : trace.rows)
-    if (row.rank >= trace.workers && row.verb == verb)
+    if (row.rank >= trace.workers && verbs.contains(row.verb))
       busy_s[row.rank] +=
           std::max(0.0, std::min(row.end_s, window.to_s) - std::max(row.start_s, window.from_s));
   double most_s = 0;
@@ -77,7 +78,7 @@ std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& wor
     if (part != &first && part->share >= 0.1)
       text += std::string(", ") + part->name + " " + percent(part->share);
   constexpr double nearly_all = 0.5;
-  const double adding = busiest_server(trace, Verb::update).value_or(0);
+  const double adding = busiest_server(trace, {Verb::sum, Verb::update}).value_or(0);
   if (adding >= nearly_all)
     text += "; the busiest server adds gradients in its host's memory for " + percent(adding) +
             " of the time";
@@ -89,9 +90,11 @@ std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& wor
     double mean_s = 0;
     for (const WorkerRows& worker : workers)
       mean_s += iteration_compute_s(worker) / static_cast<double>(workers.size());
-    text +=
-        "; the slowest, " + trace.rank_names[static_cast<std::size_t>(slowest - workers.begin())] +
-        fmt::format(", computes for {:.2f} times the mean", iteration_compute_s(*slowest) / mean_s);
+    constexpr double least_shown = 1.005;
+    if (const double times = iteration_compute_s(*slowest) / mean_s; times >= least_shown)
+      text +=
+          fmt::format("; the slowest, {}, computes for {:.2f} times the mean",
+                      trace.rank_names[static_cast<std::size_t>(slowest - workers.begin())], times);
   }
   if (!figures.busiest_links.empty())
     text += "; the busiest link, " + figures.busiest_links.front().name + ", is " + percent(link) +
@@ -288,7 +291,7 @@ Figures figures_of(const Trace& trace, const TraceByWorker& by_worker, int batch
   add_bytes(trace, measured, figures);
   add_links(trace, figures);
   add_staleness(trace, figures);
-  figures.server_busy = busiest_server(trace, Verb::handle);
+  figures.server_busy = busiest_server(trace, {Verb::handle});
   figures.bottleneck = bottleneck_of(trace, workers, figures);
   if (trace.learned) {
     add_learned(*trace.learned, figures);

@@ -123,8 +123,8 @@ const Registered<Schedule> entry{{
                           "blocks", 1, 1e5),
              "blocks"),
          whole_number("prefetch",
-                      "units that are gathered ahead while one computes; 0: none, so that nothing "
-                      "is gathered while forward computes",
+                      "units that are gathered ahead while one computes; 0: none, in backward "
+                      "either, so pre is then none",
                       "1", 0, 1e5),
          choice("backward-prefetch",
                 "when backward gathers the next unit: before it computes a unit, after that, or "

@@ -9,7 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "kernels/io/text.h"
 #include "sim/catalogue/data.h"
+#include "sim/catalogue/devices.h"
 #include "sim/catalogue/refuse.h"
 #include "sim/platform/platform.h"
 #include "sim/platform/platform_settings.h"
@@ -167,6 +169,11 @@ std::vector<Warning> surprises_of(const Scenario& scenario, const Model& model,
         "than a matrix for each tensor: give its file the column shape, or choose matrices = "
         "bucket",
         model.name, scenario.compressor->name));
+  if (!scenario.device.empty() && !scenario.compresses() &&
+      known_device(scenario.device) == nullptr)
+    all.push_back(fmt::format(
+        "device = {}: it is not in platforms/devices.csv, so its memory and its peak are not known",
+        brief(scenario.device)));
   if (scenario.recompute == Recompute::selective && model.keeps_no_scores())
     all.push_back(fmt::format(
         "recompute = selective spares no memory: model {} keeps no scores of attention (its file "

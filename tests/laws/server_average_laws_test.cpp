@@ -1,6 +1,7 @@
 // Laws 2, 4 and 11 (tests/laws/README.md) for averaging through servers: the seconds of `ps`, how
 // its stages overlap, and that the closed form agrees.
 #include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
 #include <map>
 #include <string>
@@ -169,6 +170,24 @@ TEST(ClosedForm, OfAveragingThroughServersIsWhatIsSimulated) {
         EXPECT_NEAR(predicted(options).iteration_s / simulated(options).trace.end_s, 1, 0.02)
             << about;
       });
+}
+
+// Two servers add halves of 100 MB of four nodes' sums, whose values are read twice and written
+// once: 0.6 s at 2 GB/s, in which workers wait. Once, only slow workers were named for that.
+TEST(ServerAverages, NameAddingInMemoryWhereWorkersWaitForIt) {
+  Options options = through_servers({.nodes = 4, .workers = 2, .servers = 2});
+  options["host-memory-bandwidth"] = "2e9";
+  const Figures slow = simulated(options).figures;
+  const int adding = static_cast<int>(std::lround(100 * 0.6 / slow.iteration_mean_s));
+  EXPECT_GE(adding, 50);
+  EXPECT_NE(slow.bottleneck.find("; the busiest server adds gradients in its host's memory for " +
+                                 std::to_string(adding) + " %"),
+            std::string::npos)
+      << slow.bottleneck << adding;
+  EXPECT_EQ(slow.bottleneck.find("slowest"), std::string::npos) << slow.bottleneck;
+  options["host-memory-bandwidth"] = "2e12";
+  const Figures fast = simulated(options).figures;
+  EXPECT_EQ(fast.bottleneck.find("adds gradients"), std::string::npos) << fast.bottleneck;
 }
 
 }  // namespace

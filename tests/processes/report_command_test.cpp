@@ -95,14 +95,17 @@ TEST(ReportCommand, NamesOnOneLineWhatIsNoResult) {
   write_sweep(folder);
   folder.write("out/broken.json", "{\"schema\": 3");
   folder.write("out/foreign.json", "[1, 2]");
+  Result later = made_sweep().front();
+  later.schema = result_schema + 1;
+  folder.write("out/later.json", text_of(later));
   folder.write("out/cell-1.trace.json", "{}");
   folder.write("out/notes.txt", "mine");
   const Ended ended = run_program({"report", "out", "--md", "summary.md"}, folder.path());
   EXPECT_EQ(ended.code, 2);
   EXPECT_EQ(ended.err,
-            "syncline: out: 2 files are left out, which hold no whole result of this version: "
-            "broken.json, foreign.json\n");
-  EXPECT_NE(text_of(folder.path("summary.md")).find("broken.json, foreign.json"),
+            "syncline: out: 3 files are left out, which hold no whole result of this version: "
+            "broken.json, foreign.json, later.json\n");
+  EXPECT_NE(text_of(folder.path("summary.md")).find("broken.json, foreign.json, later.json"),
             std::string::npos);
 }
 

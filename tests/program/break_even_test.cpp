@@ -90,7 +90,8 @@ TEST(BreakEvenOfARange, IsOneNumberWhereItsEndsAreEqual) {
   const TemporaryFolder folder;
   const std::string text =
       explained_with(table_in(folder, "range.csv", a_range, {2e-3, 2e-3, 2e-3}), false);
-  expect_mentions(text, {"\nbreak-even: bandwidths at which topk over allgather is faster than no "
+  expect_mentions(text, {"\nbreak-even: bandwidths, all links changed alike, at which topk over "
+                         "allgather is faster than no "
                          "compressor over ring (same schedule, buckets and overlap)\n",
                          "  if nothing overlapped        faster below 0.42"});
   EXPECT_EQ(text.find(table_is_a_range), std::string::npos) << text;
