@@ -5,7 +5,7 @@
 
 #include "sim/catalogue/refuse.h"
 #include "sim/platform/routes.h"
-#include "sim/traffic/exchange_time.h"
+#include "sim/traffic/exchange_cost.h"
 
 namespace syncline {
 namespace {

@@ -18,7 +18,7 @@
 #include "sim/setup/buckets.h"
 #include "sim/setup/worker_devices.h"
 #include "sim/traffic/channels.h"
-#include "sim/traffic/exchange_time.h"
+#include "sim/traffic/exchange_cost.h"
 
 namespace syncline {
 namespace {

@@ -198,6 +198,7 @@ std::vector<ExchangeTime::Work> works_of(const Traffic& traffic, const Plan& pla
 struct TimeByPhases {
   ExchangeTime time;
   bool rings_only = true;
+  bool together_only = true;      // all transfers of all ranks move at once, maybe in steps
   std::vector<RingPhase> phases;  // phases outside pipelines
 };
 
@@ -218,6 +219,8 @@ TimeByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payloa
         continue;
       const bool staged = phase->stage.stages > 1;
       found.rings_only = found.rings_only && is_ring(*phase) && !staged;
+      found.together_only = found.together_only && phase->turn == 0 && !staged &&
+                            phase->group_size == traffic.averaging_ranks();
       if (staged) {
         pipeline.add(rank, *phase);
         continue;
@@ -251,19 +254,20 @@ TimeByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payloa
   return found;
 }
 
-// True if the plan consists of rings of many ranks. Its time is then found.time, and for messages
-// of other lengths only the times of their parts are scaled.
-bool are_long_rings(const Traffic& traffic, const TimeByPhases& found) {
-  // In ranks. Shorter rings are followed message by message, because ring_time.h does not cover
-  // flows that share a link only part of the time.
-  constexpr int followed_rings = 16;
-  return found.rings_only && traffic.averaging_ranks() > followed_rings;
+// True if the plan consists of rings of many ranks, or of transfers of many that move at once. Its
+// time is then found.time, and for messages of other lengths only the times of their parts are
+// scaled.
+bool is_scaled(const Traffic& traffic, const TimeByPhases& found) {
+  // Few ranks are followed message by message, because ring_time.h does not cover flows that share
+  // a link only part of the time.
+  constexpr int most_followed = 16;
+  return (found.rings_only || found.together_only) && traffic.averaging_ranks() > most_followed;
 }
 
 ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload,
                            double bandwidth, const TimeByPhases& found) {
   ExchangeTime time = found.time;
-  if (are_long_rings(traffic, found))
+  if (is_scaled(traffic, found))
     return time;
   const std::optional<PlanTime> followed = plan_time(traffic, routes, payload, bandwidth);
   time.about = !followed && !found.rings_only;
@@ -291,6 +295,19 @@ bool is_alike(const Traffic& traffic, const Payload& one, const Payload& other, 
     return all;
   };
   return partners(one) == partners(other);
+}
+
+// In proportion to what every rank sends for a payload. With exchange = nccl a protocol's share of
+// the bandwidth depends on the length.
+double sent_bytes(const Traffic& traffic, const Payload& payload) {
+  if (traffic.picked.empty())
+    return static_cast<double>(payload.bytes);
+  double bytes = 0;
+  for (const auto& action : traffic.plan_of(payload, 0))
+    if (const Phase* phase = std::get_if<Phase>(&action))
+      for (const Transfer& send : phase->sends)
+        bytes += static_cast<double>(send.bytes);
+  return bytes;
 }
 
 // Times for messages `times` as long.
@@ -343,11 +360,10 @@ std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
         known.try_emplace({payload.bytes, payload.dense_bytes, payload.small_bytes});
     const bool is_dense = payload.elements == 0 && payload.bytes > 0;
     const int last = traffic.averaging_ranks() - 1;
-    if (added && is_dense && found_of && are_long_rings(traffic, found) &&
+    if (added && is_dense && found_of && is_scaled(traffic, found) &&
         is_alike(traffic, *found_of, payload, 0) && is_alike(traffic, *found_of, payload, last)) {
-      entry->second =
-          time_of_scaled(traffic, found.phases,
-                         static_cast<double>(payload.bytes) / static_cast<double>(found_of->bytes));
+      entry->second = time_of_scaled(traffic, found.phases,
+                                     sent_bytes(traffic, payload) / sent_bytes(traffic, *found_of));
     } else if (added) {
       found = time_by_phases(traffic, routes, payload, bandwidth);
       found_of = is_dense ? std::optional(payload) : std::nullopt;
@@ -361,25 +377,6 @@ std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
 std::vector<ExchangeTime> bucket_times(const std::optional<Traffic>& traffic, Routes& routes,
                                        const std::vector<Bucket>& buckets) {
   return traffic ? bucket_times(*traffic, routes, buckets) : std::vector<ExchangeTime>();
-}
-
-ExchangeCost gradient_cost(const Traffic& traffic, Routes& routes, const Bucket& bucket) {
-  const double startup_s = exchange_time(traffic, routes, dense(0)).exchange_s();
-  const Payload payload = traffic.payload_of(bucket, -1);
-  const ExchangeTime time = exchange_time(traffic, routes, payload);
-  const auto bytes = static_cast<double>(payload.dense_bytes);
-  return {startup_s, (time.exchange_s() - startup_s) / bytes, time.compress_s / bytes};
-}
-
-ExchangeCost message_cost(const Traffic& traffic, Routes& routes, std::uint64_t dense_bytes,
-                          bool summable) {
-  // With 0 elements the plan has no work, so only transfers take time.
-  Payload payload{.bytes = 0, .dense_bytes = dense_bytes, .summable = summable};
-  const double startup_s = exchange_time(traffic, routes, payload).exchange_s();
-  constexpr std::uint64_t megabyte = 1'000'000;
-  payload.bytes = megabyte;
-  const double seconds = exchange_time(traffic, routes, payload).exchange_s();
-  return {.startup_s = startup_s, .seconds_per_byte = (seconds - startup_s) / megabyte};
 }
 
 std::map<int, double> link_bytes_per_iteration(const Traffic& traffic, Routes& routes,

@@ -39,7 +39,8 @@ struct ExchangeTime {
 // Seconds of all buckets, each as early as possible after the one before.
 ExchangeTime sum_of(const std::vector<ExchangeTime>& buckets);
 
-// A plan that consists only of rings of more than 16 ranks takes the sum of its rings. A ring takes
+// Plans of more than 16 ranks that consist only of rings, or of transfers that all move at once,
+// take the sum of their phases. A ring takes
 // ring_seconds() (sim/traffic/ring_time.h): bytes_s is bytes / bandwidth of the busiest link, and
 // fixed_s is the rest at these bytes. Other plans take plan_time() (followed_plans.h): fixed_s is
 // the time without bytes. If there are too many messages for that, `about` is set. Another phase
@@ -54,19 +55,6 @@ std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
 // Empty without traffic.
 std::vector<ExchangeTime> bucket_times(const std::optional<Traffic>& traffic, Routes& routes,
                                        const std::vector<Bucket>& buckets);
-
-// Seconds of exchanging b bytes: startup_s + b * seconds_per_byte.
-struct ExchangeCost {
-  double startup_s = 0;
-  double seconds_per_byte = 0;
-  double compress_seconds_per_byte = 0;  // before the exchange, per byte of gradient
-};
-
-// b: bytes of gradient. Slope at this bucket's size.
-ExchangeCost gradient_cost(const Traffic& traffic, Routes& routes, const Bucket& bucket);
-// b: bytes of a message that stands for `dense_bytes`. Slope at a megabyte.
-ExchangeCost message_cost(const Traffic& traffic, Routes& routes, std::uint64_t dense_bytes,
-                          bool summable);
 
 // Bytes that one iteration of all workers puts on each link (index into routes.links()), from
 // Traffic::for_each_activity.

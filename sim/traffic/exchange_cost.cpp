@@ -1,0 +1,26 @@
+#include "sim/traffic/exchange_cost.h"
+
+#include "sim/traffic/exchange_time.h"
+
+namespace syncline {
+
+ExchangeCost gradient_cost(const Traffic& traffic, Routes& routes, const Bucket& bucket) {
+  const double startup_s = exchange_time(traffic, routes, dense(0)).exchange_s();
+  const Payload payload = traffic.payload_of(bucket, -1);
+  const ExchangeTime time = exchange_time(traffic, routes, payload);
+  const auto bytes = static_cast<double>(payload.dense_bytes);
+  return {startup_s, (time.exchange_s() - startup_s) / bytes, time.compress_s / bytes};
+}
+
+ExchangeCost message_cost(const Traffic& traffic, Routes& routes, std::uint64_t dense_bytes,
+                          bool summable) {
+  // With 0 elements the plan has no work, so only transfers take time.
+  Payload payload{.bytes = 0, .dense_bytes = dense_bytes, .summable = summable};
+  const double startup_s = exchange_time(traffic, routes, payload).exchange_s();
+  constexpr std::uint64_t megabyte = 1'000'000;
+  payload.bytes = megabyte;
+  const double seconds = exchange_time(traffic, routes, payload).exchange_s();
+  return {.startup_s = startup_s, .seconds_per_byte = (seconds - startup_s) / megabyte};
+}
+
+}  // namespace syncline
