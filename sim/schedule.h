@@ -57,6 +57,8 @@ struct Neighbour {
 };
 
 inline constexpr const char* pull_name = "pull";  // an option of schedules with servers
+// An option of schedules that average in rounds: iterations before workers wait for an average.
+inline constexpr const char* average_delay_name = "average-delay";
 
 struct Schedule {
   static constexpr const char* kind = "schedule";
@@ -162,6 +164,10 @@ struct Schedule {
   // Whether servers can answer with compressed differences, and do so under these settings.
   bool can_pull_compressed() const {
     return std::ranges::find(options, pull_name, &OwnOption::name) != options.end();
+  }
+  bool delays_averages(const Settings& settings) const {
+    return std::ranges::find(options, average_delay_name, &OwnOption::name) != options.end() &&
+           settings.number(average_delay_name) > 0;
   }
   bool pulls_compressed(const Settings& settings) const {
     return can_pull_compressed() && settings.word(pull_name) == "compressed";

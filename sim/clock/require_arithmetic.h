@@ -11,10 +11,9 @@ namespace syncline {
 [[noreturn]] void refuse_analytic(const std::string& why);
 
 // Refuses servers, learning, profiles, networks other than `exact`, densities that warm up,
-// different cost tables, and groups of tensors that differ from iteration to iteration. Three more
-// cases are refused where they are found: work inside an exchange, averages in groups that share
-// links with averages over all workers, and neighbours that are drawn at random or answer copies as
-// these come.
+// different cost tables, and groups of tensors that differ from iteration to iteration. Two more
+// cases are refused where they are found: work inside an exchange, and neighbours that are drawn at
+// random or answer copies as these come.
 void require_arithmetic(const Setup& setup);
 
 }  // namespace syncline

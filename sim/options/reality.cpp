@@ -48,8 +48,9 @@ std::vector<Option> reality_options() {
           "coefficient of variation of compute time, as the mean of what all wait for the slowest "
           "(default: 0)",
           "As jitter, without chance: every worker computes as long as the slowest one does in the "
-          "mean. For schedules whose workers all wait for each other.",
-          "0.036")};
+          "mean, and then shows as computation what jitter shows as waiting. For schedules whose "
+          "workers all wait for each other.",
+          "0.033")};
 }
 
 NetworkCards cards_of_platform(const std::string& platform) {
@@ -86,8 +87,7 @@ void find_reality(const GivenOptions& given, const std::string& folder, NetworkC
   }
   std::erase_if(reality.defaults, [&](const Default& value) {
     return given.contains(value.option) ||
-           (value.option == "overlap-slowdown" && !slows_computation(scenario)) ||
-           (value.option == straggling && given.contains("jitter"));
+           (value.option == "overlap-slowdown" && !slows_computation(scenario));
   });
 }
 
@@ -106,9 +106,12 @@ void settle_straggling(const GivenOptions& given, Scenario& scenario,
                                    " do not all wait for each other; allowed is jitter"});
   }
   scenario.straggling = 0;
-  scenario.written.erase(straggling);
-  std::erase_if(scenario.reality.defaults,
-                [](const Default& value) { return value.option == straggling; });
+  scenario.written[straggling] = "0";
+  if (std::erase_if(scenario.reality.defaults,
+                    [](const Default& value) { return value.option == straggling; }) > 0)
+    scenario.reality.unnamed.push_back(
+        in_step ? "jitter is given, so there is no straggling"
+                : "workers do not all wait for each other, so there is no straggling");
 }
 
 }  // namespace syncline

@@ -7,6 +7,7 @@
 
 #include "sim/catalogue/reality.h"
 #include "sim/options/options.h"
+#include "sim/options/resolve.h"
 #include "sim/options/user_input.h"
 
 namespace syncline {

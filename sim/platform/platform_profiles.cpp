@@ -84,7 +84,8 @@ Profile read_profile(const std::string& rows, const std::string& path, int first
               fmt::format("a profile that repeats after {:g} s: allowed are {:g} s or more, so "
                           "that a period contains all rows and the simulation advances",
                           period_s, std::max(least_period_s, last_s)));
-  profile.times = {.shown_s = std::max({0.0, last_s, period_s}),
+  constexpr double at_once_s = 1e-9;  // a value from the start on differs from no profile
+  profile.times = {.shown_s = std::max({at_once_s, last_s, period_s}),
                    .period_s = std::max(0.0, period_s)};
   return profile;
 }

@@ -122,7 +122,8 @@ const std::vector<Figure> all_rows{
     row("prediction_low_samples_per_s", &Figures::prediction_low_samples_per_s, Unit::samples_per_s,
         none, "samples per second that 95 % of comparable published measurements exceed",
         "It is a part of the simulated throughput. Comparable are measurements with a similar "
-        "simulated scaling efficiency, simulated without fitted numbers (experiments/validation). "
+        "simulated scaling efficiency, simulated with nominal numbers or, with straggling, typical "
+        "ones (experiments/validation). "
         "It is null for one worker, whose throughput is an input.",
         {.titles = {"prediction interval"}, .allowed = any_count.or_null()}),
     row("prediction_high_samples_per_s", &Figures::prediction_high_samples_per_s,

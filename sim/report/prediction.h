@@ -17,13 +17,13 @@ struct MeasuredParts {
   int measurements, folders;
 };
 
-// By efficiency, from 0; measured over nominal throughput, or over that of `reality`.
+// By efficiency, from 0; measured over nominal throughput or, with straggling, over typical one.
 // experiments/validation/prediction.py makes the numbers and tests them on folders that are left
 // out.
 std::span<const MeasuredParts> measured_parts(const Scenario& scenario);
 
-// Throughput over that of as many workers without a network. With a sharded optimizer, recomputed
-// activations or straggling these are workers that do so, too.
+// Throughput over that of as many workers without a network. With a sharded optimizer or recomputed
+// activations these are workers that do so, too.
 double share_of_perfect_scaling(const Scenario& scenario, const Figures& figures);
 
 // Sets the interval in which 90 % of such measurements lie. None: one worker, whose throughput is

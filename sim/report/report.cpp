@@ -38,7 +38,8 @@ std::optional<double> busiest_server(const Trace& trace, const std::set<Verb>& v
   const Window& window = trace.window;
   std::map<int, double> busy_s;  // by rank
   for (const Row& row : trace.rows)
-    if (row.rank >= trace.workers && verbs.contains(row.verb))
+    if (row.rank >= trace.workers && row.rank < trace.workers + trace.servers &&
+        row.stream != Stream::messages && verbs.contains(row.verb))
       busy_s[row.rank] +=
           std::max(0.0, std::min(row.end_s, window.to_s) - std::max(row.start_s, window.from_s));
   double most_s = 0;

@@ -25,7 +25,7 @@ std::optional<Among> replica(const Settings& settings) {
 }
 
 int delay(const Settings& settings) {
-  return static_cast<int>(settings.number("average-delay"));
+  return static_cast<int>(settings.number(average_delay_name));
 }
 
 // The weight of a worker's own parameters; none: the change of its own parameters is added.
@@ -51,7 +51,7 @@ std::vector<std::string> keeps(const Settings& settings, bool compressed) {
 
 std::optional<Misfit> misfit(const Settings& settings, const Exchange& exchange) {
   if (delay(settings) >= round(settings))
-    return Misfit{"average-delay",
+    return Misfit{average_delay_name,
                   std::to_string(delay(settings)) +
                       ": allowed is less than local-steps = " + std::to_string(round(settings))};
   if (replica(settings) && exchange.uses_servers)
@@ -116,7 +116,7 @@ const Registered<Schedule> entry{{
                        "the unit that steps alone: a worker, or the workers of a node or site "
                        "(host property `site`), which average every gradient, uncompressed",
                        "worker", {"worker", "node", "site"}),
-                whole_number("average-delay",
+                whole_number(average_delay_name,
                              "iterations that go on while an average is under way, before it is "
                              "applied; less than local-steps",
                              "0", 0, 1e6),

@@ -240,23 +240,33 @@ MicroSteps micro_steps_alone(const Scenario& scenario, const Model& model, const
 }
 
 // Every worker computes as long as the slowest one does in the mean.
-void take_straggling(const Scenario& scenario, const Topology& topology, ComputeTimes& times) {
-  std::vector<double> compute_s;
-  for (const ComputeTimes::OfWorker& worker : times.of_worker)
-    compute_s.push_back(times.micro_steps * worker.micro_step_s);
-  const double factor = straggling_factor(scenario, topology, compute_s);
+void take_straggling(const Scenario& scenario, const Cluster& cluster,
+                     const std::map<std::string, double>& speeds, ComputeTimes& times) {
+  std::vector<ComputedIteration> iterations;
+  for (std::size_t w = 0; w < times.of_worker.size(); ++w) {
+    const auto profile = speeds.find(cluster.workers[w].name);
+    const double speed = profile == speeds.end() ? 1 : profile->second;
+    const ComputeTimes::OfWorker& worker = times.of_worker[w];
+    iterations.push_back({.passes_s = times.micro_steps * worker.micro_step_s / speed,
+                          .step_s = (times.launch_s + worker.step_s) / speed});
+  }
+  const double factor = straggling_factor(scenario, cluster.topology, iterations);
   if (factor == 1)
     return;
-  for (ComputeTimes::OfWorker& worker : times.of_worker)
+  for (ComputeTimes::OfWorker& worker : times.of_worker) {
     worker.micro_step_s *= factor;
+    worker.step_s *= factor;
+  }
+  times.launch_s *= factor;
   times.source += fmt::format(
       "; takes {:.3f} times as long until the slowest of {} workers has it (straggling {:g})",
-      factor, topology.workers(), scenario.straggling);
+      factor, cluster.topology.workers(), scenario.straggling);
 }
 
 }  // namespace
 
-ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
+ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster,
+                           const std::map<std::string, double>& speeds) {
   const Fastest fastest(cluster);
   const MicroSteps alone = micro_steps_alone(scenario, model, cluster, fastest);
   ComputeTimes times{.micro_steps = scenario.accumulation,
@@ -313,7 +323,7 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
   if (more > 1)
     times.source += fmt::format("; recompute = {} takes {:.3f} times its computation",
                                 name_of(scenario.recompute), more);
-  take_straggling(scenario, cluster.topology, times);
+  take_straggling(scenario, cluster, speeds, times);
   if (const double slowdown = scenario.slowdown_beside_collectives(); slowdown > 0)
     times.source += fmt::format("; takes {:.3f} times as long beside collectives{}", 1 + slowdown,
                                 scenario.overlap_slowdown

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,9 @@ struct ComputeTimes {
 
 // Throws std::runtime_error if no source is available (the error lists the rows that exist), or if
 // the optimiser's step would take longer than the measured iteration that contains it.
-ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster);
+// `speeds`: mean factors of hosts' profiles, by name.
+ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster,
+                           const std::map<std::string, double>& speeds = {});
 
 // A log-normal factor with mean 1 and this coefficient of variation, because compute times are
 // positive and skewed. Counter-based: the same (seed, rank, iteration) always gives the same

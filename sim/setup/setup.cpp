@@ -169,7 +169,9 @@ std::vector<Warning> surprises_of(const Scenario& scenario, const Model& model,
         "than a matrix for each tensor: give its file the column shape, or choose matrices = "
         "bucket",
         model.name, scenario.compressor->name));
-  if (!scenario.device.empty() && !scenario.compresses() &&
+  const bool is_file =
+      scenario.device.ends_with(".csv") || scenario.device.find('/') != std::string::npos;
+  if (!scenario.device.empty() && !is_file && !scenario.compresses() &&
       known_device(scenario.device) == nullptr)
     all.push_back(fmt::format(
         "device = {}: it is not in platforms/devices.csv, so its memory and its peak are not known",
@@ -319,7 +321,7 @@ Setup prepare_with(const Scenario& given, const PlatformFile& platform,
   const Bucket& model_bucket = whole.front();
   const int workers = cluster.topology.workers();
   scenario.epoch_iterations = epoch_iterations_of(scenario, learning_task.get(), workers);
-  ComputeTimes compute = compute_times(scenario, model, cluster);
+  ComputeTimes compute = compute_times(scenario, model, cluster, platform.profiles.mean_speeds);
   Traffic traffic = load_traffic(scenario, std::move(cluster), model_bucket);
   scenario.fusion.cycle_s = cycle_seconds(scenario, traffic);
   std::vector<Bucket> buckets = buckets_of(scenario, model, compute, traffic, model_bucket);

@@ -71,22 +71,30 @@ VaryingTime longest_of(const std::vector<VaryingTime>& times) {
 }
 
 double straggling_factor(const Scenario& scenario, const Topology& topology,
-                         const std::vector<double>& compute_s) {
-  const double slowest_s = *std::ranges::max_element(compute_s);
-  if (scenario.straggling == 0 || compute_s.size() < 2 || slowest_s == 0)
+                         const std::vector<ComputedIteration>& iterations) {
+  if (scenario.straggling == 0 || iterations.size() < 2)
     return 1;
   const Schedule& schedule = *scenario.schedule;
   const Settings& settings = scenario.schedule_settings;
   std::map<int, std::vector<VaryingTime>> replicas;
   const auto group = schedule.replica == nullptr ? std::nullopt : schedule.replica(settings);
-  for (int worker = 0; worker < topology.workers(); ++worker)
-    replicas[group ? topology.group_of(*group, worker) : worker].push_back(
-        {compute_s[index(worker)], scenario.straggling});
-  const double iterations = schedule.round_of(settings, topology.workers());
+  double slowest_s = 0;
+  for (int worker = 0; worker < topology.workers(); ++worker) {
+    const ComputedIteration& one = iterations[index(worker)];
+    const double all_s = one.passes_s + one.step_s;
+    slowest_s = std::max(slowest_s, all_s);
+    if (all_s > 0)
+      replicas[group ? topology.group_of(*group, worker) : worker].push_back(
+          {all_s, scenario.straggling * std::hypot(one.passes_s, one.step_s) / all_s});
+  }
+  if (slowest_s == 0)
+    return 1;
+  const double round = schedule.round_of(settings, topology.workers());
+  const bool waits = !schedule.delays_averages(settings);
   std::vector<VaryingTime> together;
   for (const auto& [number, workers] : replicas) {
     const VaryingTime replica = longest_of(workers);
-    together.push_back({replica.mean_s, replica.variation / std::sqrt(iterations)});
+    together.push_back({replica.mean_s, waits ? replica.variation / std::sqrt(round) : 0});
   }
   return longest_of(together).mean_s / slowest_s;
 }

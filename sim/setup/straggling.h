@@ -21,10 +21,16 @@ struct VaryingTime {
 // variation are within 1e-4 of exact ones.
 VaryingTime longest_of(const std::vector<VaryingTime>& times);
 
-// The mean time until the slowest worker has computed, over the time that the slowest host takes
-// without variation. `compute_s`: of each worker in an iteration. Workers that average after k
-// iterations vary by `straggling` / sqrt(k); replicas of workers, first within, then as a whole.
+// Seconds of a worker without variation: forward and backward, and the step that follows averages.
+struct ComputedIteration {
+  double passes_s = 0, step_s = 0;
+};
+
+// How many times as long computation takes until the slowest worker has it, in the mean. A step and
+// the passes that follow it are of two iterations, which vary independently. Workers that average
+// after k iterations vary by `straggling` / sqrt(k); replicas of workers, first within, then as a
+// whole. An average that arrives later lets replicas go on meanwhile, and hides how they vary.
 double straggling_factor(const Scenario& scenario, const Topology& topology,
-                         const std::vector<double>& compute_s);
+                         const std::vector<ComputedIteration>& iterations);
 
 }  // namespace syncline

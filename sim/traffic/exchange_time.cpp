@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/traffic/at_once.h"
 #include "sim/traffic/followed_plans.h"
 #include "sim/traffic/pipeline_time.h"
 #include "sim/traffic/ring_time.h"
@@ -202,6 +203,15 @@ struct TimeByPhases {
   std::vector<RingPhase> phases;  // phases outside pipelines
 };
 
+// True if the plan consists of rings of many ranks, or of transfers of many that move at once. It
+// takes found.time, and for messages of other lengths only the times of their parts are scaled.
+bool is_scaled(const Traffic& traffic, const TimeByPhases& found) {
+  // Few ranks are followed message by message: ring_time.h does not cover flows that share a link
+  // only part of the time, and ranks that end early begin the next bucket early.
+  return traffic.averaging_ranks() > (found.rings_only ? 16 : 64) &&
+         (found.rings_only || found.together_only);
+}
+
 TimeByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payload& payload,
                             double bandwidth) {
   // Phases of two ranks are the same if their kind and their turn, or else their occurrence in the
@@ -249,19 +259,12 @@ TimeByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payloa
     slowest.fixed_s += seconds - bytes_s;
     phase_s[name] = seconds;
   }
+  if (found.together_only && found.phases.size() == 1 && is_scaled(traffic, found))
+    if (const auto bytes_s = seconds_at_once(traffic, routes, payload, bandwidth))
+      found.phases.front().bytes_s = slowest.bytes_s = *bytes_s;
   slowest.works = works_of(traffic, traffic.plan_of(payload, 0), phase_s, slowest.between_s);
   pipeline.add_to(slowest);
   return found;
-}
-
-// True if the plan consists of rings of many ranks, or of transfers of many that move at once. Its
-// time is then found.time, and for messages of other lengths only the times of their parts are
-// scaled.
-bool is_scaled(const Traffic& traffic, const TimeByPhases& found) {
-  // Few ranks are followed message by message, because ring_time.h does not cover flows that share
-  // a link only part of the time.
-  constexpr int most_followed = 16;
-  return (found.rings_only || found.together_only) && traffic.averaging_ranks() > most_followed;
 }
 
 ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload,

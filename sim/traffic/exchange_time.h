@@ -39,8 +39,8 @@ struct ExchangeTime {
 // Seconds of all buckets, each as early as possible after the one before.
 ExchangeTime sum_of(const std::vector<ExchangeTime>& buckets);
 
-// Plans of more than 16 ranks that consist only of rings, or of transfers that all move at once,
-// take the sum of their phases. A ring takes
+// Plans of more than 16 ranks that consist only of rings, or of more than 64 whose transfers all
+// move at once, take the sum of their phases. A ring takes
 // ring_seconds() (sim/traffic/ring_time.h): bytes_s is bytes / bandwidth of the busiest link, and
 // fixed_s is the rest at these bytes. Other plans take plan_time() (followed_plans.h): fixed_s is
 // the time without bytes. If there are too many messages for that, `about` is set. Another phase

@@ -30,14 +30,25 @@ std::vector<StragglingCase> straggling_cases() {
       {"overlap", several},
       {"slow host", with({{"platform", unequal}})},
       {"two nodes of two sizes", with({{"platform", "dgx:gpus=3+5:cards=1x100Gbps"}})},
+      {"a host with a slow profile",
+       with({{"platform", star_platform({.nodes = 3, .workers_per_node = 3, .profile = "0 0.7"})},
+             {"fidelity", "step"}}),
+       "400"},
+      {"a step of a third", with({{"optimizer", "adam"}, {"memory-bandwidth", "2e9"}})},
       {"accumulation, a step of its own",
-       with({{"accumulation", "3"}, {"optimizer", "adam"}, {"memory-bandwidth", "3e10"}})},
+       with({{"accumulation", "3"}, {"optimizer", "adam"}, {"memory-bandwidth", "2e9"}})},
       {"without overlap, in channels",
        with({{"platform", "dgx:nodes=3:gpus=4:cards=4x100Gbps"}, {"overlap", "off"}})},
       {"slower beside collectives", with({{"overlap-slowdown", "0.3"}})},
       {"shards", with({{"schedule", "fsdp"}, {"units", "3"}, {"bucket-bytes", ""}})},
       {"local", with({{"schedule", "local-sgd"}, {"local-steps", "4"}})},
       {"replicas", with({{"schedule", "local-sgd"}, {"local-steps", "4"}, {"replica", "node"}})},
+      {"local, delayed",
+       with({{"schedule", "local-sgd"}, {"local-steps", "8"}, {"average-delay", "7"}})},
+      {"replicas, delayed", with({{"schedule", "local-sgd"},
+                                  {"local-steps", "8"},
+                                  {"average-delay", "6"},
+                                  {"replica", "node"}})},
       {"replicas at once",
        with({{"schedule", "local-sgd"}, {"local-steps", "1"}, {"replica", "node"}})},
       {"512 workers", with({{"platform", "dgx:nodes=64:cards=8x400Gbps"}}), "80"},
@@ -58,6 +69,20 @@ TEST(Straggling, TakesTheMeanOfIterationsWithJitter) {
           << one.name << ", " << variation;
       EXPECT_GT(of_draws.iteration_s(), simulated(one.options).iteration_s()) << one.name;
     }
+}
+
+// A profile of one value is a slower host: 0.1 s at 0.7 of its speed.
+TEST(Straggling, OfAHostWithAProfileIsThatOfASlowHost) {
+  Options options{{"platform", star_platform({.nodes = 3, .nic_Bps = 1e12, .profile = "0 0.7"})},
+                  {"model", model_of({1})},
+                  {"latency-factor", "0"}};
+  for (const std::string straggling : {"", "0.02"}) {
+    options["straggling"] = straggling;
+    for (const std::string fidelity : {"step", "flow"}) {
+      options["fidelity"] = fidelity;
+      EXPECT_NEAR(simulated(options).iteration_s(), 0.1 / 0.7, 1e-5) << fidelity;
+    }
+  }
 }
 
 // 15 workers: the largest of 15 normals is 1.736 standard deviations above the mean.

@@ -43,10 +43,8 @@ Scenario typical() {
 TEST(Prediction, HasOneIntervalForEachEfficiency) {
   const Scenario nominal = resolve(given({{"schedule", "bsp"}}));
   expect_one_interval_for_each_efficiency(nominal);
-  Scenario usual = typical();
-  EXPECT_NE(measured_parts(usual).data(), measured_parts(nominal).data());
-  usual.straggling = 0;  // else computation counts as perfect, not the figure
-  expect_one_interval_for_each_efficiency(usual);
+  EXPECT_NE(measured_parts(typical()).data(), measured_parts(nominal).data());
+  expect_one_interval_for_each_efficiency(typical());
 }
 
 // The worse a simulated run scales, the more depends on what networks do not reach.
@@ -70,14 +68,11 @@ TEST(Prediction, OfOneWorkerIsNone) {
   EXPECT_NE(prediction_shown(two), "");
 }
 
-// Workers that shard the optimizer's step, compute again or wait for the slowest lose nothing to a
-// network by that.
-TEST(Prediction, CountsWhatIsLostWithoutANetworkAsPerfect) {
+// Workers that shard the optimizer's step, or compute again, lose nothing to a network by that.
+TEST(Prediction, CountsShardingAndRecomputingAsPerfect) {
   EXPECT_EQ(share_of_perfect_scaling(resolve(given({{"schedule", "bsp"}})), figures_with(1.3)),
             1.3);
   EXPECT_EQ(share_of_perfect_scaling(resolve(given({{"schedule", "fsdp"}})), figures_with(1.3)),
-            0.8);
-  EXPECT_EQ(share_of_perfect_scaling(resolve(given({{"straggling", "0.1"}})), figures_with(0.7)),
             0.8);
   Figures again = figures_with(0.6);
   again.recomputed = 0.25;

@@ -37,6 +37,11 @@ TEST(Profiles, WithoutAPeriodEndWithTheirLastChange) {
   EXPECT_EQ(seconds_of("<trace id=\"t\" periodicity=\"-1\">\n0 1.0\n6.5 0.4\n</trace>"), 6.5);
 }
 
+// Once, such a profile counted as none, and the host kept its whole speed.
+TEST(Profiles, OfOneValueFromTheStartAreProfiles) {
+  EXPECT_GT(seconds_of("<trace id=\"t\" periodicity=\"-1\">\n0 0.7\n</trace>"), 0);
+}
+
 TEST(Profiles, CanBeInFiles) {
   EXPECT_EQ(seconds_of("<host id=\"a\" speed=\"1f\" speed_file=\"speeds.txt\"/>", "0 1\n70 0.5\n"),
             70);
