@@ -1,7 +1,6 @@
 #include "sim/traffic/at_once.h"
 
 #include <deque>
-#include <limits>
 #include <variant>
 
 #include "sim/traffic/followed_streams.h"
