@@ -140,8 +140,8 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
         fmt::format("loss, accuracy and the curve are of the first of {} runs: repeats only gives "
                     "more runs of throughput; several values of seed give a curve each",
                     figures.runs));
-  if (const std::string few = too_few_runs(setup, static_cast<int>(figures.runs)); !few.empty())
-    figures.warnings.push_back(few);
+  if (const std::string why = too_few_runs(setup, static_cast<int>(figures.runs)); !why.empty())
+    figures.warnings.push_back(why);
   figures.warnings.insert(figures.warnings.begin(), setup.warnings.begin(), setup.warnings.end());
   return result;
 }

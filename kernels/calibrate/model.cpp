@@ -38,12 +38,12 @@ CostTable modelled(const CalibrateOptions& options) {
        {"encode-as-published",
         "the papers' own code with its temporaries: bytes = elements x bytes per element, whatever "
         "the settings"}});
-  std::set<std::string> said;
+  std::set<std::string> named;
   for (const Cell& cell : cells_of(options)) {
     const Compressor& compressor = *cell.compressor;
     const MemoryTraffic& traffic = compressor.traffic;
     if (!traffic.encode) {
-      if (said.insert(compressor.name).second)
+      if (named.insert(compressor.name).second)
         std::fprintf(stderr,
                      "%s has no formulas for what its kernels move (traffic in "
                      "kernels/compressors/%s.cpp): left out\n",

@@ -290,10 +290,10 @@ std::optional<double> code_bits(const Qsgd& qsgd, double n) {
 Promise promise(const Settings& settings, std::size_t elements, std::size_t /*sent*/) {
   const Qsgd qsgd = qsgd_of(settings);
   const double n = static_cast<double>(std::min(qsgd.bucket, elements)), s = qsgd.levels;
-  Promise said{.left_out = std::min(n / (s * s), std::sqrt(n) / s)};
+  Promise promise{.left_out = std::min(n / (s * s), std::sqrt(n) / s)};
   if (const auto bits = code_bits(qsgd, n); bits && !qsgd.max_norm)
-    said.bits = *bits * static_cast<double>(buckets_of(qsgd, elements));
-  return said;
+    promise.bits = *bits * static_cast<double>(buckets_of(qsgd, elements));
+  return promise;
 }
 
 constexpr double adding_slots = 20;

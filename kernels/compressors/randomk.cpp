@@ -63,9 +63,9 @@ WireSize bytes(const Settings& settings, std::size_t elements, Precision precisi
 
 // The choice ignores the values, so only the mean is known, also for a bell shape.
 Promise promise(const Settings& settings, std::size_t elements, std::size_t sent) {
-  Promise said = promise_at_density(settings, elements, sent);
-  said.left_out_of_a_bell.reset();
-  return said;
+  Promise promise = promise_at_density(settings, elements, sent);
+  promise.left_out_of_a_bell.reset();
+  return promise;
 }
 
 // Sectors of the places, each fetched alone: they are not in order.

@@ -19,27 +19,27 @@ constexpr int few_looks = 72;     // used where each look evaluates all exchange
 // ranges.
 template <class ExtraSeconds>
 std::vector<BandwidthRange> ranges_below_zero(ExtraSeconds extra_s, int looks, double nearness) {
-  const auto crossing = [&](double low, double high, bool pays_low) {
+  const auto crossing = [&](double low, double high, bool below_at_low) {
     while (high / low > 1 + nearness) {
       const double middle = std::sqrt(low * high);
-      ((extra_s(middle) < 0) == pays_low ? low : high) = middle;
+      ((extra_s(middle) < 0) == below_at_low ? low : high) = middle;
     }
     return low;
   };
   std::vector<BandwidthRange> ranges;
   double last = lowest;
-  bool paid = extra_s(last) < 0;
-  if (paid)
+  bool was_below = extra_s(last) < 0;
+  if (was_below)
     ranges.push_back({});
   for (int look = 1; look <= looks; ++look) {
     const double next = lowest * std::pow(highest / lowest, static_cast<double>(look) / looks);
-    const bool pays = extra_s(next) < 0;
-    if (pays && !paid)
-      ranges.push_back({.from = crossing(last, next, paid)});
-    else if (paid && !pays)
-      ranges.back().to = crossing(last, next, paid);
+    const bool is_below = extra_s(next) < 0;
+    if (is_below && !was_below)
+      ranges.push_back({.from = crossing(last, next, was_below)});
+    else if (was_below && !is_below)
+      ranges.back().to = crossing(last, next, was_below);
     last = next;
-    paid = pays;
+    was_below = is_below;
   }
   return ranges;
 }
@@ -201,7 +201,7 @@ BreakEven break_even_of(const Setup& setup, Routes& routes, const Round& round,
     look_again(result.without_overlap, alone_s);
     look_again(result.with_overlap, overlapped_s);
   }
-  const auto pays = [&](double bandwidth, bool expected) {
+  const auto is_confirmed = [&](double bandwidth, bool expected) {
     const auto& [compressed, dense] = both.at(bandwidth);
     return expected ? overlapped_s(compressed) < least_seconds(averages, dense)
                     : least_seconds(averages, compressed) > overlapped_s(dense);
@@ -209,8 +209,10 @@ BreakEven break_even_of(const Setup& setup, Routes& routes, const Round& round,
   constexpr double near = 1.05;
   for (const auto& [from, to] : result.with_overlap) {
     result.known =
-        result.known && (from == 0 || (pays(from / near, false) && pays(from * near, true)));
-    result.known = result.known && (to == 0 || (pays(to / near, true) && pays(to * near, false)));
+        result.known &&
+        (from == 0 || (is_confirmed(from / near, false) && is_confirmed(from * near, true)));
+    result.known = result.known &&
+                   (to == 0 || (is_confirmed(to / near, true) && is_confirmed(to * near, false)));
   }
   return result;
 }

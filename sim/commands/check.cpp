@@ -29,7 +29,7 @@ Answer checked(const CommandLine& line, const std::string& because) {
   if (blesses) {
     Blessed now = blessed(folder, because);
     answer.written = write_blessed(folder, now.file);
-    answer.blessed = std::move(now.said);
+    answer.blessed = std::move(now.sentences);
   }
   answer.verdicts = judge(folder, folder.expected);
   if (base)

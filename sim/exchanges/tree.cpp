@@ -203,8 +203,8 @@ Plan tree_as_flows(const Topology& topology, const Settings& settings, const Pay
                    int rank) {
   const std::uint64_t bytes = share(payload.bytes, topology.channel_count(), 0);
   const int chunks = partitions(share(bytes, 2, 1), settings.number("chunk-bytes"));
-  const bool few = static_cast<double>(chunks) * topology.workers() <= few_messages;
-  return plan_by(few ? pipelined : first_then_rest, topology, settings, payload, rank);
+  const bool can_pipeline = static_cast<double>(chunks) * topology.workers() <= few_messages;
+  return plan_by(can_pipeline ? pipelined : first_then_rest, topology, settings, payload, rank);
 }
 
 const Registered<Exchange> entry{{

@@ -89,7 +89,7 @@ Rows rows_of_reasons(const std::vector<Replaced>& replaced) {
     rows.push_back({!because.empty()                  ? because
                     : kind == Replaced::Kind::removed ? "(rows that are gone have no reason)"
                                                       : "(no reason is given)",
-                    replaced_how(group), few(cells.all)});
+                    replaced_how(group), listed_briefly(cells.all)});
   }
   return rows;
 }

@@ -88,7 +88,7 @@ class Blessing {
 
  private:
   void say(const std::string& what, const std::string& sentence) {
-    blessed_.said.push_back(what + ": " + sentence);
+    blessed_.sentences.push_back(what + ": " + sentence);
   }
 
   Expectation new_row(const CheckedCell& cell, const std::string& figure) const {

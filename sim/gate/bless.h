@@ -10,7 +10,7 @@ namespace syncline {
 
 struct Blessed {
   ExpectedFile file;
-  std::vector<std::string> said;  // sentences: what is gone, which tolerances were widened, and why
+  std::vector<std::string> sentences;  // what is gone, which tolerances were widened, and why
 };
 
 // The expected.csv of the folder's present figures. A row that is not met gets the present figure

@@ -25,7 +25,7 @@ constexpr int no_such_program = 127;
 struct GitAnswer {
   int code = 0;
   std::string out;
-  std::string said;  // the first line of its stderr
+  std::string error;  // the first line of its stderr
 };
 
 // Reads both pipes until they are closed, so that neither waits for the other.
@@ -93,31 +93,31 @@ GitAnswer git(const std::string& folder, const std::vector<std::string>& argumen
   for (std::string& argument : all)
     argv.push_back(argument.data());
   argv.push_back(nullptr);
-  std::array<int, 2> out{}, said{};
-  if (pipe2(out.data(), O_CLOEXEC) != 0 || pipe2(said.data(), O_CLOEXEC) != 0)
+  std::array<int, 2> out{}, err{};
+  if (pipe2(out.data(), O_CLOEXEC) != 0 || pipe2(err.data(), O_CLOEXEC) != 0)
     throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
   const pid_t pid = fork();
   if (pid < 0)
     throw std::runtime_error(std::string("cannot start git: ") + std::strerror(errno));
   if (pid == 0) {
     dup2(out[1], STDOUT_FILENO);
-    dup2(said[1], STDERR_FILENO);
+    dup2(err[1], STDERR_FILENO);
     seal();
     execvp("git", argv.data());
     _exit(no_such_program);
   }
   close(out[1]);
-  close(said[1]);
+  close(err[1]);
   std::array<std::string, 2> texts;
-  read_both({out[0], said[0]}, texts);
+  read_both({out[0], err[0]}, texts);
   close(out[0]);
-  close(said[0]);
+  close(err[0]);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   GitAnswer answer{.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
                    .out = std::move(texts[0]),
-                   .said = texts[1].substr(0, texts[1].find('\n'))};
+                   .error = texts[1].substr(0, texts[1].find('\n'))};
   if (answer.code == no_such_program)
     throw std::runtime_error("git is not installed: allowed is a folder instead of a commit");
   return answer;
@@ -147,14 +147,14 @@ void require_repository(const std::string& folder) {
   refuse_bare_repository(folder);
   const GitAnswer answer = git(folder, {"rev-parse", "--is-inside-work-tree"});
   if (answer.code != 0 || trimmed(answer.out) != "true")
-    refuse_folder(folder, answer.said.empty() ? "no work tree" : brief(answer.said));
+    refuse_folder(folder, answer.error.empty() ? "no work tree" : brief(answer.error));
 }
 
 // The output of git. Throws if git fails.
 std::string printed(const std::string& folder, const std::vector<std::string>& arguments) {
   GitAnswer answer = git(folder, arguments);
   if (answer.code != 0)
-    refuse_folder(folder, brief(answer.said));
+    refuse_folder(folder, brief(answer.error));
   return std::move(answer.out);
 }
 
@@ -181,7 +181,7 @@ std::optional<std::string> text_at(const std::string& commit, const std::string&
     throw std::runtime_error(
         brief(name) + ": cannot be read: " +
         (answer.code != 0
-             ? brief(answer.said) +
+             ? brief(answer.error) +
                    "; a partial clone has not all files of a commit: allowed is a whole one"
              : "more than 10 MB"));
   return std::move(answer.out);

@@ -34,7 +34,7 @@ std::string named_by_columns(const Csv& csv, const Csv::Row& row) {
     const bool differs = std::ranges::any_of(
         csv.rows, [&](const Csv::Row& other) { return other.fields[i] != value; });
     if (differs && !value.empty() && (is_option(column) || column == "case"))
-      parts.push_back(column == "case" ? value : said(column, value));
+      parts.push_back(column == "case" ? value : short_setting(column, value));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

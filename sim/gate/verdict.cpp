@@ -102,7 +102,7 @@ std::vector<VerdictGroup> by_cause(const std::vector<Verdict>& verdicts) {
     group.parts = parts_of(group.verdicts);
     group.where = cells.all.size() == 1
                       ? cells.all.front()
-                      : fmt::format("{} cells: {}", cells.all.size(), few(cells.all));
+                      : fmt::format("{} cells: {}", cells.all.size(), listed_briefly(cells.all));
   }
   return std::move(groups.all);
 }

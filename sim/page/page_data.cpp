@@ -40,7 +40,9 @@ std::vector<std::string> lead_of(const PageContent& content, const Comparison& c
             and_listed(compared.telling_options) + "."};
   const ComparedCell& cell = compared.cells[ranking.cells.front().result];
   const Result& result = *cell.result;
-  const auto text = [&](const char* option) { return said(option, result.setting(option)); };
+  const auto text = [&](const char* option) {
+    return short_setting(option, result.setting(option));
+  };
   std::vector<std::string> lead{fmt::format(
       "{} on {} with {}, {}: {} samples/s{}.", text("model"), text("platform"), text("workers"),
       cell.series, count_shown(result.figures.throughput_samples_per_s),

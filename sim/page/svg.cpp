@@ -65,9 +65,9 @@ void draw_axes(Canvas& canvas, const Chart& chart, const Ruler& x, const Ruler& 
     canvas.line(66, y.at(tick), x.to, y.at(tick), pale);
     canvas.text(60, y.at(tick) + 4, tick_text(tick, chart.y.unit == "%" ? "%" : ""), "end", grey);
   }
-  const bool few = chart.kind == Chart::Kind::lines && xs.size() <= 12;
+  const bool one_tick_each = chart.kind == Chart::Kind::lines && xs.size() <= 12;
   double free_from = 0;  // labels leave out what would overlap
-  for (const double tick : few ? xs : ticks_of(x.least, x.most, x.scale)) {
+  for (const double tick : one_tick_each ? xs : ticks_of(x.least, x.most, x.scale)) {
     canvas.line(x.at(tick), 344, x.at(tick), 349, grey);
     const std::string label = tick_text(tick, "");
     if (x.at(tick) - width_of(label) / 2 < free_from)

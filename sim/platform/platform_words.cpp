@@ -24,7 +24,7 @@ constexpr long long most_zones = 1000;
 constexpr long long most_ways_inside = 500'000;  // each is a line of XML
 constexpr long long most_sites = 64;
 
-const std::string as_said = "as said";
+const std::string as_stated = "as said";
 
 template <class Row>
 std::vector<std::string> names_of_rows(const std::vector<Row>& rows) {
@@ -114,7 +114,7 @@ void read_values(PlatformPlan& plan) {
              example_of_word(word));
     if (!given.insert(word).second)
       refuse("{} is given twice: allowed is once", word);
-    plan.values[word] = {value, as_said};
+    plan.values[word] = {value, as_stated};
   }
   if (given.contains("device") && !given.contains("speed"))
     plan.values.erase("speed");
@@ -163,13 +163,13 @@ std::vector<int> gpus_of_nodes(const std::string& text, Kinds& kinds) {
 // Reads `nodes` and `gpus`; returns the number of nodes of each kind.
 Kinds read_nodes(PlatformPlan& plan) {
   Kinds kinds = of_word(plan, "nodes", kinds_of_nodes);
-  const long long said = sum_of(kinds);
+  const long long stated = sum_of(kinds);
   plan.gpus =
       of_word(plan, "gpus", [&](const std::string& text) { return gpus_of_nodes(text, kinds); });
-  if (plan.nodes() != said && plan.values.at("nodes").source == as_said)
+  if (plan.nodes() != stated && plan.values.at("nodes").source == as_stated)
     refuse("nodes = {}: gpus = {} names {} nodes; allowed is the same number, or no word nodes",
            plan.text("nodes"), plan.text("gpus"), plan.nodes());
-  if (plan.nodes() != said)
+  if (plan.nodes() != stated)
     plan.values["nodes"] = {std::to_string(plan.nodes()), "as gpus says"};
   if (plan.gpu_count() > most_gpus)
     refuse("{} nodes with gpus = {} have {} GPUs: allowed are 1 to {}", plan.nodes(),
@@ -205,8 +205,8 @@ void read_cards(PlatformPlan& plan, const Kinds& kinds) {
     return 0;
   });
   const bool uses_sockets = plan.network == "tcp";
-  if (plan.values.at("cards").source == as_said && plan.values.at("latency").source != as_said &&
-      !uses_sockets)
+  if (plan.values.at("cards").source == as_stated &&
+      plan.values.at("latency").source != as_stated && !uses_sockets)
     if (const FamilyValue latency = latency_of_cards(
             std::ranges::min_element(plan.cards, {}, &PlatformPlan::Cards::Bps)->Bps);
         !latency.text.empty())
@@ -244,7 +244,7 @@ void read_switches(PlatformPlan& plan) {
     return *number;
   });
   if (!plan.values.contains("leaf")) {
-    if (plan.values.at("oversubscription").source == as_said)
+    if (plan.values.at("oversubscription").source == as_stated)
       refuse(
           "oversubscription = {}: it needs two levels of switches; allowed with leaf, the cards on "
           "a leaf switch, such as leaf=32",
@@ -275,7 +275,7 @@ void read_sites(PlatformPlan& plan) {
   plan.distance_s = of_word(plan, "distance", seconds_of);
   of_word(plan, "line", rate_Bps);
   for (const std::string word : {"distance", "line"})
-    if (plan.sites == 1 && plan.values.at(word).source == as_said)
+    if (plan.sites == 1 && plan.values.at(word).source == as_stated)
       refuse(
           "{} = {}: it applies between sites, but there is one site; allowed with sites=2 or more",
           word, brief(plan.text(word)));
@@ -317,7 +317,7 @@ void read_devices_of(PlatformPlan& plan, const Kinds& kinds) {
         refuse("several speeds: allowed is one");
       return with_its_unit(text, speed_flops, "67Tf");
     });
-  const bool says_slot = plan.values.at("pcie").source == as_said;
+  const bool says_slot = plan.values.at("pcie").source == as_stated;
   if (!says_slot)
     plan.values["pcie"] = of_devices(named, [&](const std::string& one) {
       const FamilyValue slot =

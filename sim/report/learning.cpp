@@ -163,12 +163,12 @@ std::vector<std::string> learning_warnings(const Learned& learned) {
     warnings.push_back(
         fmt::format("{} of {} messages were empty: the compressor chose none of their values",
                     percent(sent.empty), count_shown(static_cast<double>(sent.messages))));
-  constexpr double few = 16;
-  if (sent.messages > 0 && sent.target_values.value_or(few) < few)
+  constexpr double few_values = 16;
+  if (sent.messages > 0 && sent.target_values.value_or(few_values) < few_values)
     warnings.push_back(
         fmt::format("messages were asked for {:.3g} of {:.4g} values in the mean: with fewer than "
                     "{:.0f}, learning says little about the same density in a larger model",
-                    *sent.target_values, sent.values, few));
+                    *sent.target_values, sent.values, few_values));
   return warnings;
 }
 

@@ -118,7 +118,7 @@ std::string and_listed(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string few(std::vector<std::string> words) {
+std::string listed_briefly(std::vector<std::string> words) {
   constexpr std::size_t most = 3;
   if (words.size() > most + 1) {
     const std::size_t more = words.size() - most;

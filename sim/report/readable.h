@@ -20,7 +20,7 @@ std::string cost_shown(double price);
 // "a, b and c".
 std::string and_listed(const std::vector<std::string>& words);
 // The first few words, and how many more there are.
-std::string few(std::vector<std::string> words);
+std::string listed_briefly(std::vector<std::string> words);
 
 // At most `most` of these, evenly spread, with the first and the last among them.
 template <class One>

@@ -70,7 +70,7 @@ std::string seeds_said(const std::set<double>& seeds) {
   Words words;
   for (const double seed : seeds)
     words.push_back(number_text(seed));
-  return (seeds.size() == 1 ? "seed " : "seeds ") + few(words);
+  return (seeds.size() == 1 ? "seed " : "seeds ") + listed_briefly(words);
 }
 
 // A note on all cells that were chosen by one rule.

@@ -69,12 +69,12 @@ class Alike {
     std::map<std::string, std::set<std::string>> values;  // by the options asked about so far
     for (std::size_t i = 0; i < keys_.size(); ++i)
       values[keys_[i]].insert(results_[places_[i]].setting(option));
-    std::vector<bool> apart;
+    std::vector<bool> differs;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
-      apart.push_back(values[keys_[i]].size() > 1);
+      differs.push_back(values[keys_[i]].size() > 1);
       keys_[i] += results_[places_[i]].setting(option) + '\n';
     }
-    return apart;
+    return differs;
   }
   bool any_told_apart_by(const std::string& option) {
     return std::ranges::count(told_apart_by(option), true) > 0;
@@ -219,7 +219,7 @@ void add_cells(const Results& results, const Words& cases, Comparison& compariso
     std::string at;
     if (const std::string& x_option = comparison.x_option; !x_option.empty()) {
       cell.x = finite_number_in(results[i].setting(x_option)).value_or(0);
-      at = said(x_option, results[i].setting(x_option));
+      at = short_setting(x_option, results[i].setting(x_option));
     }
     for (const std::string& part : {series[i], at, cases[i]})
       if (!part.empty())
@@ -235,7 +235,7 @@ void add_cells(const Results& results, const Words& cases, Comparison& compariso
 }  // namespace
 
 std::string Comparison::at(double x) const {
-  return x_option.empty() ? "" : said(x_option, count_shown(x));
+  return x_option.empty() ? "" : short_setting(x_option, count_shown(x));
 }
 
 std::string Comparison::name_in_case(const ComparedCell& cell) const {

@@ -77,7 +77,7 @@ std::string choices_shown(const Choices& cells) {
   Words words;
   for (const RankedCell* cell : cells)
     words.push_back(cell->choice);
-  return few(words);
+  return listed_briefly(words);
 }
 
 // The outcome of a contest of cells that learn. The first `first` of `order` are equally good.

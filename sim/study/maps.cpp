@@ -128,8 +128,8 @@ std::string map_sentence(const Map& map) {
   return "Of " + std::to_string(map.tiles.size()) + " places " + and_listed(parts) +
          "; the largest lead has " + most->first +
          fmt::format(", {:.3g} times the next, at ", most->margin) +
-         said(map.x.title, count_shown(map.xs[most->x])) + " and " +
-         said(map.y.title, count_shown(map.ys[most->y])) + ".";
+         short_setting(map.x.title, count_shown(map.xs[most->x])) + " and " +
+         short_setting(map.y.title, count_shown(map.ys[most->y])) + ".";
 }
 
 // The choices of a place, in the order of a contest: an unsteady choice does not win, unless all

@@ -74,7 +74,7 @@ std::string missing_shown(const std::vector<CellOptions>& sweep, const Results& 
     Words words;
     for (const auto& [option, value] : by_option(cell))
       if (different[option].size() > 1)
-        words.push_back(said(option, value));
+        words.push_back(short_setting(option, value));
     if (names.size() < most_named)
       names.push_back(fmt::format("{}", fmt::join(words, ", ")));
   }

@@ -52,7 +52,7 @@ std::string setting_shown(const std::string& option, const std::string& value) {
                              : option + " " + value;
 }
 
-std::string said(const std::string& option, const std::string& value) {
+std::string short_setting(const std::string& option, const std::string& value) {
   static const Words names{"name",     "model",      "platform", "schedule",
                            "exchange", "compressor", "precision"};
   if (!is_among(option, names))
@@ -77,8 +77,8 @@ std::map<std::string, std::string> names_of_values(const Results& results,
   std::map<std::string, int> called;
   for (const std::string& value : values) {
     names[value] = shortest && option == "platform" && values.size() > 1
-                       ? said(option, without_common_words(value, values))
-                       : said(option, value);
+                       ? short_setting(option, without_common_words(value, values))
+                       : short_setting(option, value);
     ++called[names[value]];
   }
   for (auto& [value, name] : names)
@@ -97,7 +97,7 @@ std::string choice_shown(const Result& result, const Words& told) {
   if (text.empty())
     text = part("schedule");
   if (text.empty() && !compressor.empty())
-    text = said("compressor", compressor);
+    text = short_setting("compressor", compressor);
   else if (!compressor.empty())
     text += compressor == "none" ? " uncompressed" : " with " + compressor;
   if (!exchange.empty())

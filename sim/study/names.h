@@ -13,7 +13,7 @@ namespace syncline {
 // "32 workers", "density 0.01", "precision fp16": an option and its value.
 std::string setting_shown(const std::string& option, const std::string& value);
 // The same, but "asp", "fp16": some values speak for themselves.
-std::string said(const std::string& option, const std::string& value);
+std::string short_setting(const std::string& option, const std::string& value);
 
 // The names of an option's values in these results, by value, all different. `shortest`: names of
 // platforms in words have only what tells them apart.

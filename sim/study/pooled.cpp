@@ -272,7 +272,7 @@ Pool pooled(Results cells) {
     pool.notes.push_back(fmt::format(
         "each is the median of {}{} seeds ({}){}; in brackets the least and the most",
         *counts.begin() == *counts.rbegin() ? "" : fmt::format("{} to ", *counts.begin()),
-        *counts.rbegin(), shown.size() > most_named ? few(shown) : and_listed(shown),
+        *counts.rbegin(), shown.size() > most_named ? listed_briefly(shown) : and_listed(shown),
         several_runs ? ", throughput of all their runs" : ""));
   }
   if (const std::string note = note_of_caches(pool.results); !note.empty())

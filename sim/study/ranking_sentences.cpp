@@ -74,7 +74,7 @@ std::string won(const Results& results, const CompetingCells& contest) {
     text = first.choice + " is the fastest: " + count_shown(first.samples_per_s) + " samples/s" +
            basis_note(results, contest) + stale_note(results, first);
   else
-    text = few(choices_of(contest, contest.tied)) + " tie at " + range_shown(contest) +
+    text = listed_briefly(choices_of(contest, contest.tied)) + " tie at " + range_shown(contest) +
            " samples/s, " +
            how_near(contest.cells[contest.tied - 1].samples_per_s, first.samples_per_s) +
            (seeds_of(results[first.result]) > 1 ? in_brackets(medians_shown(results[first.result]))
@@ -149,14 +149,14 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
            ? winners[0] + " is the fastest " + everywhere(contests.size(), settings)
            : fmt::format("Of {} combinations of {}, ", contests.size(), and_listed(settings))) +
       (one_wins           ? ""
-       : !winners.empty() ? "the fastest is " + few(times_each(winners))
+       : !winners.empty() ? "the fastest is " + listed_briefly(times_each(winners))
        : hindered > 0     ? "none has a winner"
        : std::ranges::all_of(level, [](const std::string& names) { return names == all_level; })
            ? "none has a winner, all are ties"
-           : "none has one winner; ties for first place: " + few(times_each(level))) +
+           : "none has one winner; ties for first place: " + listed_briefly(times_each(level))) +
       ((winners.empty() && hindered == 0) || level.empty()
            ? ""
-           : "; ties for first place: " + few(times_each(level))) +
+           : "; ties for first place: " + listed_briefly(times_each(level))) +
       (hindered == 0 ? "" : fmt::format("; in {} not all {}", hindered, obstacles.words())) +
       repeated_note(results, contests) + ".";
   if (clearest == nullptr)
@@ -179,7 +179,7 @@ Words wins_by_workers(const Results& results, const std::vector<CompetingCells>&
     WhyNoWinner obstacles;
     obstacles.add(**contest);
     const std::string who =
-        (tied.empty() ? "none" : (tied.size() > 1 ? "a tie of " : "") + few(tied)) +
+        (tied.empty() ? "none" : (tied.size() > 1 ? "a tie of " : "") + listed_briefly(tied)) +
         (obstacles.any() ? " among cells that " + obstacles.words() : "");
     found_or_added(at, who, &std::pair<std::string, Words>::first)
         .second.push_back(std::to_string((*contest)->workers));
@@ -255,10 +255,10 @@ std::string each_by_its_best(const std::vector<CompetingCells>& contests,
   };
   if (bests.size() < 2)
     return fmt::format("No two values of {} {}.", option, obstacles.words());
-  const std::string left_out =
-      without.empty()
-          ? ""
-          : fmt::format("; nothing {} with {} {}", obstacles.words(false), option, few(without));
+  const std::string left_out = without.empty()
+                                   ? ""
+                                   : fmt::format("; nothing {} with {} {}", obstacles.words(false),
+                                                 option, listed_briefly(without));
   const Best &first = bests[0], &next = bests[1];
   if (ties(next.cell, first.cell))
     return fmt::format("Each by its best, {} {} and {} tie: {} and {}{}.", option, first.value,

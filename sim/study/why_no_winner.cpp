@@ -49,7 +49,7 @@ std::string left_out_note(const Results& results, const CompetingCells& contest)
   Words notes;
   if (const bool one = unsteady.size() == 1; !unsteady.empty()) {
     const bool several = !one || is_plural(unsteady.front());
-    notes.push_back(fmt::format("{} {}: the halves of {} differ by {}{}", few(unsteady),
+    notes.push_back(fmt::format("{} {}: the halves of {} differ by {}{}", listed_briefly(unsteady),
                                 several ? "are no candidates" : "is no candidate",
                                 several ? "their windows" : "its window", one ? "" : "up to ",
                                 percent(most)));
@@ -59,7 +59,8 @@ std::string left_out_note(const Results& results, const CompetingCells& contest)
         bytes_shown(*least->memory_bytes) + " of " + bytes_shown(*least->device_memory_bytes);
     notes.push_back(too_large.size() == contest.cells.size() && !one
                         ? fmt::format("nothing fits into memory (at least {})", bytes)
-                        : fmt::format("{} {} not fit into memory ({}{}): {}", few(too_large),
+                        : fmt::format("{} {} not fit into memory ({}{}): {}",
+                                      listed_briefly(too_large),
                                       one && !is_plural(too_large.front()) ? "does" : "do",
                                       one ? "" : "at least ", bytes,
                                       one ? "not a candidate" : "no candidates"));

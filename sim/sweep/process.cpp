@@ -168,8 +168,8 @@ Outcome outcome_of(const Child& child, int status) {
                 "out: " +
                 less_memory};
   // Such an error cannot be thrown, because it happens inside SimGrid: it is printed.
-  if (const auto said = child.texts[1].rfind("\nsyncline: "); said != std::string::npos)
-    return {.error = joined_lines(child.texts[1].substr(said + std::strlen("\nsyncline: ")))};
+  if (const auto message = child.texts[1].rfind("\nsyncline: "); message != std::string::npos)
+    return {.error = joined_lines(child.texts[1].substr(message + std::strlen("\nsyncline: ")))};
   std::string why = first_message_in(child.texts[1]);
   if (why.empty())
     why = WIFSIGNALED(status) ? std::string("stopped by signal: ") + strsignal(WTERMSIG(status))

@@ -114,8 +114,9 @@ PushedPieces Traffic::cut_of(const Bucket& bucket) const {
   const int partitions = syncline::partitions(bytes_of(bucket), pushing.partition_bytes);
   // Half of the limit, because runs in which no worker waits have more iterations; less if more
   // messages are under way at once, because SimGrid then takes longer for each.
-  const int few = few_messages / 2 * 16 / std::max(cluster.topology.workers(), 16);
-  const int fused = static_cast<int>(std::max(2LL, few / std::max(cluster.topology.pairs(), 1LL)));
+  const int messages = few_messages / 2 * 16 / std::max(cluster.topology.workers(), 16);
+  const int fused =
+      static_cast<int>(std::max(2LL, messages / std::max(cluster.topology.pairs(), 1LL)));
   return {.partitions = partitions,
           .pieces = every_step ? partitions : std::min(partitions, fused)};
 }

@@ -88,7 +88,7 @@ TEST(Growth, OfBlessingIsThatOfTheRows) {
     CheckFolder folder = folder_of(3);
     folder.expected = expected_of(rows);
     return [folder] {
-      EXPECT_EQ(blessed(folder, "so").said.size(), folder.expected.rows.size() / 2 - 3);
+      EXPECT_EQ(blessed(folder, "so").sentences.size(), folder.expected.rows.size() / 2 - 3);
     };
   });
 }
