@@ -265,6 +265,7 @@ struct NetworkOptions {
   std::vector<LinkFactor> link_bandwidths, link_latencies;  // further factors, of some links
   double network_efficiency = 1;  // a further factor of bandwidth, of the nodes' network cards
   double step_overhead_s = 0;
+  double nccl_net_latency_s = 0;  // what the network's plugin tells NCCL of a message between nodes
 };
 
 // How the run is simulated, how long, and how often.

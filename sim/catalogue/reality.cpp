@@ -17,9 +17,10 @@ namespace {
 
 constexpr const char* efficiency = "network-efficiency";
 constexpr const char* most_rate = "most-Gbps";
+constexpr const char* net_latency = "nccl-net-latency";  // an option, in seconds
 
 bool is_of_networks(const std::string& quantity) {
-  return quantity == efficiency || quantity == most_rate;
+  return quantity == efficiency || quantity == most_rate || quantity == net_latency;
 }
 
 // A row: what is known of one quantity of a kind of network, or of a framework.
@@ -76,9 +77,9 @@ void check_kinds(const Csv& csv, const std::vector<Known>& all) {
              brief(known->kind), efficiency);
     if (networks.contains(known->kind) != is_of_networks(known->quantity))
       refuse(
-          "quantity = {} of {}: allowed are {} and {} for a kind of network that has {}, and "
+          "quantity = {} of {}: allowed are {}, {} and {} for a kind of network that has {}, and "
           "options for a framework",
-          brief(known->quantity), known->kind, efficiency, most_rate, efficiency);
+          brief(known->quantity), known->kind, efficiency, most_rate, net_latency, efficiency);
     ++known;
   });
 }
@@ -176,13 +177,15 @@ UsualPart usual_part(const std::string& kind, double rate_Bps) {
 }
 
 std::vector<Default> values_in_reality(const std::string& file, const std::string& framework,
-                                       const NetworkCards& cards) {
+                                       const NetworkCards& cards, bool with_efficiency) {
   const Csv csv = read_csv(file);
   const std::vector<Known> all = rows_of(csv);
   check_kinds(csv, all);
   std::vector<Default> values;
-  if (!cards.kind.empty())
+  if (!cards.kind.empty() && with_efficiency)
     values.push_back(efficiency_of(all, cards));
+  if (const Known* latency = found_in(all, cards.kind, net_latency))
+    values.push_back(default_of(*latency));
   for (const Known& known : all)
     if (!framework.empty() && known.kind == framework)
       values.push_back(default_of(known));

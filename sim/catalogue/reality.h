@@ -31,10 +31,11 @@ struct UsualPart {
 UsualPart usual_part(const std::string& kind, double rate_Bps);
 
 // The middle values in a file of this form, for a framework and a kind of network; either may be
-// empty. Throws std::runtime_error, which names file and line, for a bad row, and
-// std::invalid_argument if the cards' rates differ in what they reach.
+// empty. `with_efficiency`: also the part of their rate that the cards reach. Throws
+// std::runtime_error, which names file and line, for a bad row, and std::invalid_argument if that
+// part differs between cards.
 std::vector<Default> values_in_reality(const std::string& file, const std::string& framework,
-                                       const NetworkCards& cards);
+                                       const NetworkCards& cards, bool with_efficiency = true);
 
 // The options of which such a file knows something for other frameworks only.
 std::vector<std::string> unknown_in_reality(const std::string& file, const std::string& framework);

@@ -17,7 +17,8 @@ bool has_meaning(const std::string& option) {
       "seed",     "servers",         "workers-per-node",      "host-bandwidth",
       "exchange", "server-overhead", "host-memory-bandwidth", "channels",
       "network",  "step-overhead",   "bandwidth-factor",      "latency-factor",
-      "fidelity", "reality",         "network-efficiency",    "device"};
+      "fidelity", "reality",         "network-efficiency",    "nccl-net-latency",
+      "device"};
   return is_among(option, names) ||
          std::ranges::any_of(Registered<Exchange>::all(), [&](const auto& exchange) {
            return std::ranges::find(exchange.second.options, option, &OwnOption::name) !=

@@ -171,6 +171,9 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
                      "device; allowed is 0",
                      scenario.written.at("overlap-slowdown"),
                      !averages ? "schedule " + schedule.name : "exchange " + exchange.name)});
+  if (scenario.nccl_net_latency_s > 0 && !scenario.nccl_chooses)
+    conflicts.push_back({"nccl-net-latency", "nccl-net-latency means nothing to exchange = " +
+                                                 written + "; allowed is exchange = nccl"});
   if (scenario.throughput_is_of_schedule && !scenario.throughput)
     conflicts.push_back({"throughput-of",
                          "throughput-of = schedule: give throughput, the rate of one worker with "

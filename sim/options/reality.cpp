@@ -14,6 +14,7 @@ namespace syncline {
 namespace {
 
 constexpr const char* straggling = "straggling";
+constexpr const char* net_latency = "nccl-net-latency";
 
 std::string file_of_values(const std::string& name, const std::string& folder) {
   if (name == typical_reality)
@@ -44,6 +45,11 @@ std::vector<Option> reality_options() {
           "and in a file for links with the property kind = card or cards; not for NVLink, "
           "slots and switches.",
           "0.9"),
+      row(net_latency, &Scenario::nccl_net_latency_s, numbers(0, 1), "", Role::question,
+          "seconds that a network's plugin tells NCCL of each message between nodes (default: 0)",
+          "Messages of exchange = nccl take this longer, and those of its protocol Simple twice "
+          "this, as NCCL counts it. AWS's plugin for EFA tells 35 or 75 us; InfiniBand's tells 0.",
+          "35e-6 --exchange nccl"),
       row(straggling, &Scenario::straggling, numbers(0, 2), "", Role::question,
           "coefficient of variation of compute time, as the mean of what all wait for the slowest "
           "(default: 0)",
@@ -60,7 +66,7 @@ NetworkCards cards_of_platform(const std::string& platform) {
   return file.cards;
 }
 
-void find_reality(const GivenOptions& given, const std::string& folder, NetworkCards cards,
+void find_reality(const GivenOptions& given, const std::string& folder, const NetworkCards& cards,
                   Scenario& scenario) {
   Reality& reality = scenario.reality;
   reality.file = file_of_values(reality.name, folder);
@@ -73,11 +79,10 @@ void find_reality(const GivenOptions& given, const std::string& folder, NetworkC
         brief_path(reality.name), listed(network_kinds()));
   if (framework.empty())
     reality.unnamed.emplace_back("no framework is named, so its software takes no time");
-  if (given.contains("network-efficiency"))
-    cards.kind.clear();
-  else if (cards.kind.empty())
+  const bool with_efficiency = !given.contains("network-efficiency");
+  if (cards.kind.empty() && with_efficiency)
     reality.unnamed.emplace_back("no kind of network is named, so cards have their nominal rates");
-  reality.defaults = values_in_reality(reality.file, framework, cards);
+  reality.defaults = values_in_reality(reality.file, framework, cards, with_efficiency);
   if (!framework.empty()) {
     std::vector<std::string> unknown = unknown_in_reality(reality.file, framework);
     std::erase_if(unknown, [&](const std::string& option) { return given.contains(option); });
@@ -87,7 +92,9 @@ void find_reality(const GivenOptions& given, const std::string& folder, NetworkC
   }
   std::erase_if(reality.defaults, [&](const Default& value) {
     return given.contains(value.option) ||
-           (value.option == "overlap-slowdown" && !slows_computation(scenario));
+           (value.option == "overlap-slowdown" && !slows_computation(scenario)) ||
+           (value.option == "optimizer-overhead" && scenario.schedule->servers_step()) ||
+           (value.option == net_latency && !scenario.nccl_chooses);
   });
 }
 

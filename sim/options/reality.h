@@ -23,7 +23,7 @@ NetworkCards cards_of_platform(const std::string& platform);
 // Finds the file of values and those that fit the scenario, whose schedule and exchange are known.
 // `folder`: where a relative path starts. Throws std::invalid_argument or std::runtime_error that
 // says what is missing.
-void find_reality(const GivenOptions& given, const std::string& folder, NetworkCards cards,
+void find_reality(const GivenOptions& given, const std::string& folder, const NetworkCards& cards,
                   Scenario& scenario);
 
 // Leaves `straggling` out where reality gave it but workers do not all wait for each other, or

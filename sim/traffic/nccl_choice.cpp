@@ -46,7 +46,8 @@ NcclMachine machine_of(const Scenario& scenario, const Traffic& traffic, Routes&
   NcclMachine machine{.ranks = topology.workers(),
                       .nodes = static_cast<int>(topology.nodes.size()),
                       .ring_Bps = ring_Bps(traffic, routes),
-                      .channels = topology.channel_count()};
+                      .channels = topology.channel_count(),
+                      .net_latency_s = scenario.nccl_net_latency_s};
   const auto several = std::ranges::find_if(
       topology.nodes, [](const std::vector<int>& node) { return node.size() > 1; });
   if (several != topology.nodes.end())

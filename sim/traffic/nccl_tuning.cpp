@@ -115,6 +115,11 @@ double switch_Bps(const NcclMachine& machine) {
   return std::min(inside_Bps, most_of_channels_Bps(machine, nvls_tree, channels));
 }
 
+double between_nodes_us(const NcclMachine& machine, const NcclWay& way) {
+  return of(network_us, way) +
+         1e6 * machine.net_latency_s * (way.protocol == NcclProtocol::simple ? 2 : 1);
+}
+
 double ring_us(const NcclMachine& machine, const NcclWay& way, bool one_per_node) {
   const bool simple = way.protocol == NcclProtocol::simple;
   const double posted_us = machine.nodes == 1 ? 0 : simple ? 3 * post_us : post_us;
@@ -124,15 +129,17 @@ double ring_us(const NcclMachine& machine, const NcclWay& way, bool one_per_node
   if (one_per_node)
     exposed.algorithm = NcclAlgorithm::tree;
   const int outside = 2 * (machine.nodes - 1);
-  return (2 * (machine.ranks - 1) - outside) * inside_us + outside * of(network_us, exposed);
+  return (2 * (machine.ranks - 1) - outside) * inside_us +
+         outside * between_nodes_us(machine, exposed);
 }
 
 double tree_us(const NcclMachine& machine, const NcclWay& way) {
   const int levels = log2_of(static_cast<std::uint64_t>(machine.nodes));
   const double inside_us = of(machine.has_nvlink() ? nvlink_us : pci_us, way);
   if (way.algorithm == NcclAlgorithm::nvls_tree)
-    return inside_us + 2 * levels * of(network_us, way);
-  return 2 * ((machine.ranks / machine.nodes - 1) * inside_us + levels * of(network_us, way));
+    return inside_us + 2 * levels * between_nodes_us(machine, way);
+  return 2 * ((machine.ranks / machine.nodes - 1) * inside_us +
+              levels * between_nodes_us(machine, way));
 }
 
 double steps_us(const NcclMachine& machine, const NcclWay& way) {
@@ -147,7 +154,9 @@ void set_latency(const NcclMachine& machine, NcclWay& way) {
   usual.protocol = NcclProtocol::simple;
   if (way.algorithm == NcclAlgorithm::nvls_tree)
     usual.algorithm = NcclAlgorithm::tree;
-  way.saved_s = 1e-6 * std::max(0.0, steps_us(machine, usual) - own_us);
+  NcclMachine links_alone = machine;  // whose latencies the exchange has
+  links_alone.net_latency_s = 0;
+  way.saved_s = 1e-6 * std::max(0.0, steps_us(links_alone, usual) - steps_us(links_alone, way));
   // Rings of Simple over several nodes take longer (NCCL: a plateau).
   const bool plateau = way.algorithm == NcclAlgorithm::ring &&
                        way.protocol == NcclProtocol::simple && machine.nodes > 1;

@@ -1,9 +1,9 @@
 // What NCCL expects of an all-reduce, by algorithm and protocol: the constants and the formulas by
 // which NCCL itself decides (NVIDIA/nccl, src/graph/tuning.cc and topo.h of version 2.30.7, June
 // 2026). They are fitted by its authors to their machines. Left out: NVLS in one node, which takes
-// what a ring would at the nominal rate of NVLink, CollNet, limits of one channel in one node,
-// and latencies that a network's plugin tells. NCCL's parts of bandwidth by size are for whole
-// powers of two; between them they are interpolated here, so that more bytes never take less.
+// what a ring would at the nominal rate of NVLink, CollNet, and limits of one channel in one node.
+// NCCL's parts of bandwidth by size are for whole powers of two; between them they are interpolated
+// here, so that more bytes never take less.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,9 @@ struct NcclMachine {
   bool is_mixed = false;  // GPUs have several
 
   int channels = 1;  // of a ring over several nodes: as many as a node has cards
+  // What the network's plugin tells NCCL (NCCL: latencyInter): each message between nodes takes
+  // this longer, and one of Simple twice this.
+  double net_latency_s = 0;
 
   int gpus() const { return ranks / nodes; }  // of a node, rounded down
   // Links inside nodes are NVLink if they are faster than PCIe 5.0 x16.

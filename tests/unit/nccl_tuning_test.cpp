@@ -38,6 +38,28 @@ TEST(NcclTuning, RingsOverNodesPostToTheNetworkInEveryStep) {
   EXPECT_NEAR(volta.at("ring Simple").latency_s, 1.9 * (8.4 + 28 * 3.4 + 2 * 14) * 1e-6, 1e-12);
 }
 
+// A ring of 2 x 8 GPUs leaves a node twice; a tree of 4 nodes goes up and down two levels.
+TEST(NcclTuning, MessagesBetweenNodesTakeWhatTheNetworksPluginTells) {
+  const NcclMachine pair{.ranks = 16, .nodes = 2, .inside_Bps = 4.5e11};
+  const NcclMachine four{.ranks = 12, .nodes = 4, .inside_Bps = 4.5e11};
+  const NcclMachine one{.ranks = 8, .nodes = 1, .inside_Bps = 4.5e11};
+  const auto more_us = [](NcclMachine machine, const std::string& way) {
+    const NcclWay without = ways(machine).at(way);
+    machine.net_latency_s = 35e-6;
+    const NcclWay with = ways(machine).at(way);
+    EXPECT_EQ(with.saved_s, without.saved_s);
+    EXPECT_EQ(with.seconds_per_byte, without.seconds_per_byte);
+    return 1e6 * (with.latency_s - without.latency_s);
+  };
+  EXPECT_NEAR(more_us(pair, "ring LL"), 2 * 35, 1e-6);
+  EXPECT_NEAR(more_us(pair, "ring Simple"), 1.4 * 2 * 70, 1e-6);
+  EXPECT_NEAR(more_us(pair, "tree LL128"), 2 * 35, 1e-6);
+  EXPECT_NEAR(more_us(four, "ring LL128"), 6 * 35, 1e-6);
+  EXPECT_NEAR(more_us(four, "tree Simple"), 4 * 70, 1e-6);
+  EXPECT_NEAR(more_us(four, "NVLSTree Simple"), 4 * 70, 1e-6);
+  EXPECT_NEAR(more_us(one, "ring Simple"), 0, 1e-6);
+}
+
 TEST(NcclTuning, TreesTakeTheLogarithmOfTheNodesAndTheMeanOfTheirGpus) {
   const auto all = ways({.ranks = 17, .nodes = 5, .inside_Bps = 3e11});  // 3 a node, 4 at the last
   EXPECT_NEAR(all.at("tree Simple").latency_s, (8.4 + 2 * (2 * 4 + 2 * 14)) * 1e-6, 1e-12);

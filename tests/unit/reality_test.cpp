@@ -111,6 +111,27 @@ TEST(Reality, IsRefusedWhereNothingIsNamed) {
                     {"--network-efficiency", part, "0.001 to 1"});
 }
 
+// A network's plugin tells NCCL a latency; only exchange = nccl knows it.
+TEST(Reality, TellsNcclTheLatencyOfEfa) {
+  const std::pair<std::string, std::string> efa{"platform", "dgx:cards=8x400Gbps:efa"};
+  EXPECT_EQ(typical({efa, {"exchange", "nccl"}}).nccl_net_latency_s, 35e-6);
+  EXPECT_EQ(typical({efa, {"framework", "pytorch-ddp"}}).nccl_net_latency_s, 35e-6);
+  const Scenario by_ring = typical({efa, {"exchange", "ring"}});
+  EXPECT_EQ(by_ring.nccl_net_latency_s, 0);
+  EXPECT_EQ(by_ring.reality.described().find("nccl-net-latency"), std::string::npos);
+  EXPECT_EQ(by_ring.network_efficiency, 0.96);
+  const Scenario mine = typical({efa, {"exchange", "nccl"}, {"network-efficiency", "0.5"}});
+  EXPECT_EQ(mine.nccl_net_latency_s, 35e-6);
+  EXPECT_EQ(mine.network_efficiency, 0.5);
+  expect_mentions(mine.reality.described(), {"nccl-net-latency = 3.5e-5 (efa, 2e-5 to 7.5e-5: "});
+  EXPECT_EQ(typical({efa, {"exchange", "nccl"}, {"nccl-net-latency", "2e-5"}}).nccl_net_latency_s,
+            20e-6);
+  expect_mentions(error_of([] {
+                    resolve(given({{"exchange", "ring"}, {"nccl-net-latency", "2e-5"}}));
+                  }),
+                  {"--nccl-net-latency", "exchange = ring", "allowed is exchange = nccl"});
+}
+
 TEST(Reality, IsAlsoAnEditedCopy) {
   const TemporaryFolder folder;
   const auto with = [&](const std::string& row) {
