@@ -69,7 +69,7 @@ std::vector<Option> fixed_options() {
           "A plain <cluster> has no such property, and every host would be a node.", "4"),
       row("servers", &Scenario::servers, whole(0, 1e6), "0", Role::choice,
           "parameter-server shards (0: one per node, on the nodes)",
-          "Servers of their own need hosts with role = server, or hosts that are not workers.",
+          "Unless 0: on hosts with role = server, else on free hosts of the least used nodes.",
           "0"),
       row("server-placement", &Scenario::servers_hold_tensors,
           Words<bool>{{"cut", false}, {"tensors", true}}, "cut", Role::choice,

@@ -90,6 +90,22 @@ std::vector<bool> hosts_of_workers(const HostsByNode& all, std::size_t wanted,
   return used;
 }
 
+// A host that no worker uses.
+struct FreeHost {
+  const HostFacts* host;
+  std::size_t others;  // workers of its node, and free hosts of its node before it
+};
+
+// The order in which servers that the platform does not declare take hosts: each is put on the node
+// with the fewest workers and servers so far.
+std::vector<HostFacts> fewest_others_first(std::vector<FreeHost> free) {
+  std::ranges::stable_sort(free, {}, &FreeHost::others);
+  std::vector<HostFacts> hosts;
+  std::ranges::transform(free, std::back_inserter(hosts),
+                         [](const FreeHost& one) { return *one.host; });
+  return hosts;
+}
+
 // By node: the name of its own host.
 std::unordered_map<std::string, std::string> hosts_of_nodes(const std::vector<HostFacts>& hosts) {
   std::unordered_map<std::string, std::string> names;
@@ -137,14 +153,20 @@ void translate_roles(std::vector<HostFacts>& hosts) {
       host.role = role->second;
 }
 
-// If the options name hosts, makes those hosts the workers.
+// If the options name hosts, makes those hosts the workers. A node's CPU and memory trains only if
+// its whole name is given.
 void take_named_workers(const ClusterOptions& options, std::vector<HostFacts>& hosts) {
   constexpr std::size_t most_named = 6;
   std::vector<std::string> names;
+  const auto is_named = [](const HostFacts& host, const std::string& pattern) {
+    return host.role == "host" ? pattern == host.name : fits(pattern, host.name);
+  };
   if (!options.worker_hosts.empty())
-    std::ranges::transform(hosts, std::back_inserter(names), &HostFacts::name);
+    for (const HostFacts& host : hosts)
+      if (host.role != "host")
+        names.push_back(host.name);
   for (const std::string& pattern : options.worker_hosts)
-    if (std::ranges::none_of(names, [&](const auto& name) { return fits(pattern, name); })) {
+    if (std::ranges::none_of(hosts, [&](const auto& host) { return is_named(host, pattern); })) {
       names.resize(std::min(names.size(), std::size_t{1000}));  // bounds the time of the comparison
       refuse(
           "worker-hosts = {}: no host has such a name; allowed are names such as {}, with * for "
@@ -153,7 +175,7 @@ void take_named_workers(const ClusterOptions& options, std::vector<HostFacts>& h
     }
   for (HostFacts& host : hosts)
     if (std::ranges::any_of(options.worker_hosts,
-                            [&](const auto& pattern) { return fits(pattern, host.name); }))
+                            [&](const auto& pattern) { return is_named(host, pattern); }))
       host.role = "worker";
     else if (!options.worker_hosts.empty() && (host.role.empty() || host.role == "worker"))
       host.role = "none";
@@ -224,13 +246,18 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const ClusterOptions& optio
   const HostsByNode all = by_node(workers, options);
   const std::vector<bool> used =
       hosts_of_workers(all, index(wanted), workers.size(), options, seed);
-  std::vector<HostFacts> unused;
+  std::vector<FreeHost> free;
   std::vector<int> sizes;
   auto is_used = used.begin();
   for (const std::span<const HostFacts>& hosts_of_one : all) {
-    const std::size_t before = cluster.workers.size();
+    const std::size_t before = cluster.workers.size(), free_before = free.size();
     for (const HostFacts& host : hosts_of_one)
-      (*is_used++ ? cluster.workers : unused).push_back(host);
+      if (*is_used++)
+        cluster.workers.push_back(host);
+      else
+        free.push_back({&host, free.size() - free_before});
+    for (FreeHost& host : std::span(free).subspan(free_before))
+      host.others += cluster.workers.size() - before;
     if (cluster.workers.size() == before)
       continue;
     sizes.push_back(static_cast<int>(cluster.workers.size() - before));
@@ -240,8 +267,8 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const ClusterOptions& optio
     cluster.node_hosts.push_back(has_own ? own->second : first.name);
     cluster.on_a_worker.push_back(!has_own && sizes.back() > 1);
   }
-  if (servers.empty())  // undeclared servers run on hosts that no worker uses
-    servers = unused;
+  if (servers.empty() && options.servers > 0)
+    servers = fewest_others_first(std::move(free));
   if (options.servers > static_cast<int>(servers.size()))
     refuse(
         "servers = {}: the platform has {} hosts for them (role = server, or not used by workers); "

@@ -153,7 +153,7 @@ TEST(Cluster, PutsServersOnHostsThatSpreadWorkersLeave) {
   const Cluster cluster =
       choose_cluster(unequal_nodes(), {.workers = 3, .placement = Placement::spread, .servers = 2});
   EXPECT_EQ(cluster.rank_hosts[3], "b1");
-  EXPECT_EQ(cluster.rank_hosts[4], "b2");
+  EXPECT_EQ(cluster.rank_hosts[4], "c1");
 }
 
 TEST(Cluster, DrawsEachHostAsOften) {
@@ -202,12 +202,36 @@ TEST(Cluster, PutsServersOnHostsThatNoWorkerUses) {
   EXPECT_EQ(cluster.rank_hosts[4], "n5");
 }
 
+// Of nodes with 1, 4 and 2 hosts: b has three free, c two.
+TEST(Cluster, PutsServersOnTheNodesWithTheFewestWorkersAndServers) {
+  const Cluster packed = choose_cluster(unequal_nodes(), {.workers = 2, .servers = 4});
+  EXPECT_EQ(Names(packed.rank_hosts.begin() + 2, packed.rank_hosts.begin() + 6),
+            (Names{"c0", "b1", "c1", "b2"}));
+  const Cluster whole_nodes = choose_cluster(unequal_nodes(), {.workers = 1, .servers = 3});
+  EXPECT_EQ(Names(whole_nodes.rank_hosts.begin() + 1, whole_nodes.rank_hosts.begin() + 4),
+            (Names{"b0", "c0", "b1"}));
+}
+
 TEST(Cluster, PutsAServerOnEachNodeByDefault) {
   const Cluster cluster = choose_cluster(plain_hosts(5), {.workers_per_node = 2});
   EXPECT_EQ(cluster.topology.servers, 3);
   const Names on_nodes{"n1", "n3", "n5"};
   EXPECT_EQ(Names(cluster.rank_hosts.begin() + 5, cluster.rank_hosts.begin() + 8), on_nodes);
   EXPECT_EQ(Names(cluster.rank_hosts.begin() + 8, cluster.rank_hosts.end()), on_nodes);
+}
+
+// A node's CPU and memory is no GPU, though a pattern fits its name.
+TEST(Cluster, TakesNoHostOfANodeForAWorkerUnlessItsWholeNameIsGiven) {
+  const std::vector<HostFacts> hosts{host("n0-gpu", "n0"), host("n0-memory", "n0", "host"),
+                                     host("n1-gpu", "n1"), host("n1-memory", "n1", "host")};
+  const auto workers = [&](const std::vector<std::string>& patterns) {
+    return names_of(choose_cluster(hosts, {.worker_hosts = patterns}).workers);
+  };
+  EXPECT_EQ(workers({"n*"}), (Names{"n0-gpu", "n1-gpu"}));
+  EXPECT_EQ(workers({"n1*"}), (Names{"n1-gpu"}));
+  EXPECT_EQ(workers({"n1-memory"}), (Names{"n1-memory"}));
+  expect_mentions(error_of([&] { workers({"*memory"}); }),
+                  {"worker-hosts = *memory", "no host has such a name", "n0-gpu"});
 }
 
 TEST(Cluster, PutsServersAndAggregatorsOnTheNodesOwnHost) {
