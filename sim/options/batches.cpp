@@ -14,8 +14,9 @@ constexpr std::int64_t most_samples = 1'000'000'000;  // of a worker in an itera
 void share(const GivenOptions& given, Scenario& scenario, std::vector<Conflict>& conflicts) {
   const std::string asked = fmt::format("global-batch = {}", *scenario.global_batch);
   if (!scenario.workers) {
-    conflicts.push_back(
-        {"global-batch", asked + ": how many workers share it? Give workers, a number"});
+    conflicts.push_back({"global-batch",
+                         asked + ": how many workers share it? Give workers, a number",
+                         Conflict::LeftOut::cell});
     return;
   }
   const bool sets_accumulation = given.contains("batch");
@@ -24,17 +25,19 @@ void share(const GivenOptions& given, Scenario& scenario, std::vector<Conflict>&
   const std::string of_each = fmt::format("{} with {} {}", counted(workers, "worker"),
                                           sets_accumulation ? "batch" : "accumulation", each);
   if (*scenario.global_batch % (workers * each) != 0) {
-    conflicts.push_back(
-        {"global-batch", fmt::format("{}: {} take {} samples; allowed are multiples of that", asked,
-                                     of_each, workers * each)});
+    conflicts.push_back({"global-batch",
+                         fmt::format("{}: {} take {} samples; allowed are multiples of that", asked,
+                                     of_each, workers * each),
+                         Conflict::LeftOut::cell});
     return;
   }
   const auto other = static_cast<int>(*scenario.global_batch / (workers * each));
   if (sets_accumulation && given.contains("accumulation") && other != scenario.accumulation) {
-    conflicts.push_back(
-        {"accumulation", fmt::format("accumulation = {} with {}: {} need {}; allowed is that, or "
+    conflicts.push_back({"accumulation",
+                         fmt::format("accumulation = {} with {}: {} need {}; allowed is that, or "
                                      "leaving out one of the three",
-                                     scenario.accumulation, asked, of_each, other)});
+                                     scenario.accumulation, asked, of_each, other),
+                         Conflict::LeftOut::cell});
     return;
   }
   (sets_accumulation ? scenario.accumulation : scenario.batch) = other;
@@ -49,11 +52,11 @@ void resolve_batches(const GivenOptions& given, Scenario& scenario,
     share(given, scenario, conflicts);
   const std::int64_t samples = std::int64_t{scenario.batch} * scenario.accumulation;
   if (samples > most_samples)
-    conflicts.push_back(
-        {"accumulation",
-         fmt::format("accumulation = {} with batch = {}: {} samples of a worker in "
-                     "an iteration; allowed are up to {}",
-                     scenario.accumulation, scenario.batch, samples, most_samples)});
+    conflicts.push_back({"accumulation",
+                         fmt::format("accumulation = {} with batch = {}: {} samples of a worker in "
+                                     "an iteration; allowed are up to {}",
+                                     scenario.accumulation, scenario.batch, samples, most_samples),
+                         Conflict::LeftOut::cell});
 }
 
 }  // namespace syncline

@@ -98,13 +98,16 @@ void find_misfits_of_buckets(const Scenario& scenario, const GivenOptions& given
         conflicts.push_back({key, key + " means nothing " + with + "; allowed " + allowed});
   };
   const Schedule& schedule = *scenario.schedule;
-  if (scenario.fusion.kind != Fusion::Kind::bytes)
+  const std::string to = "to schedule " + schedule.name;
+  if (schedule.sharding != nullptr)
+    refuse_with(to, "are schedules that send buckets, such as bsp",
+                {"bucket-closes", "first-bucket-bytes", "fusion-cycle"});
+  else if (scenario.fusion.kind != Fusion::Kind::bytes)
     refuse_with("with bucket-bytes = " + scenario.written.at("bucket-bytes"),
                 "is a number for bucket-bytes",
                 {"bucket-closes", "first-bucket-bytes", "fusion-cycle"});
   else if (schedule.round != nullptr || schedule.partners() != Schedule::Partners::each_other)
-    refuse_with("to schedule " + schedule.name,
-                "are schedules in which all workers average in every iteration, such as bsp",
+    refuse_with(to, "are schedules in which all workers average in every iteration, such as bsp",
                 {"fusion-cycle"});
   else if (scenario.fusion.cycle_s > 0 && given.contains("fusion-cycle"))
     refuse_with("with fusion-cycle, which has buckets of at most bucket-bytes",
@@ -118,7 +121,8 @@ void find_misfits_of_precision(const Scenario& scenario, std::vector<Conflict>& 
       (wire.empty() ? scenario.arithmetic == Arithmetic::bf16 : wire == "bf16"))
     conflicts.push_back({wire.empty() ? "precision" : "wire-precision",
                          "bf16 with learn: its gradients are sent in fp32 or fp16; allowed is "
-                         "wire-precision = fp32 or fp16"});
+                         "wire-precision = fp32 or fp16",
+                         Conflict::LeftOut::cell});
 }
 
 }  // namespace
@@ -177,7 +181,8 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
   if (scenario.throughput_is_of_schedule && !scenario.throughput)
     conflicts.push_back({"throughput-of",
                          "throughput-of = schedule: give throughput, the rate of one worker with "
-                         "its servers"});
+                         "its servers",
+                         Conflict::LeftOut::cell});
   if (scenario.throughput_servers && !scenario.throughput_is_of_schedule)
     conflicts.push_back({"throughput-servers",
                          "throughput-servers means nothing without throughput-of = schedule"});
@@ -185,7 +190,8 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
       (scenario.compressor->name != no_compressor || scenario.learns()))
     conflicts.push_back({"server-placement",
                          "server-placement = tensors: with a compressor or learn, each server "
-                         "holds a share of every tensor; allowed is cut"});
+                         "holds a share of every tensor; allowed is cut",
+                         Conflict::LeftOut::cell});
   find_misfits_of_buckets(scenario, given, conflicts);
   find_misfits_of_precision(scenario, conflicts);
   find_misfits_of_length(scenario.learning, given, conflicts);

@@ -67,10 +67,18 @@ bool from_file(const Given& option) {
   return !option.where.starts_with("--");
 }
 
+bool leaves_out_cell(const Conflict& conflict) {
+  using LeftOut = Conflict::LeftOut;
+  return conflict.left_out == LeftOut::cell ||
+         (conflict.left_out == LeftOut::by_default && find_option(conflict.key)->selects);
+}
+
 // Whether a parameter in a file has lost its meaning because a flag chose another schedule,
 // exchange or compressor.
 bool ignored_because_of_flag(const GivenOptions& given, const Conflict& conflict) {
-  return !find_option(conflict.key)->selects && from_file(given.at(conflict.key)) &&
+  const auto found = given.find(conflict.key);
+  return !leaves_out_cell(conflict) && !find_option(conflict.key)->selects &&
+         found != given.end() && from_file(found->second) &&
          std::ranges::any_of(given, [](const auto& option) {
            return find_option(option.first)->selects && !from_file(option.second);
          });
@@ -129,25 +137,26 @@ std::string as_written(const std::string& key, const Given& option) {
 // `one_of_many`: other sections may use what has no meaning in this one.
 void add_section(const Section& section, bool one_of_many, bool needs_model, Expansion& all) {
   const GivenOptions& given = section.options;
-  const bool choices_swept = std::ranges::any_of(given, [&](const auto& option) {
-    return find_option(option.first)->selects && has_list(section, option.first);
-  });
+  const std::vector<GivenOptions> products = multiplied_out(given);
   std::string impossible;  // why the first impossible combination is impossible
   bool any = false;
-  for (GivenOptions product : multiplied_out(given)) {
+  for (GivenOptions product : products) {
     std::vector<Conflict> found;
     Scenario scenario = resolve(product, found, needs_model);
     bool possible = true;
     for (const Conflict& conflict : found) {
       if (ignored_because_of_flag(given, conflict)) {
         all.note_once(given.at(conflict.key).where + ": " + conflict.why);
-      } else if (choices_swept || one_of_many) {
-        // A parameter of another choice is ignored here; an impossible choice drops the cell.
-        if (find_option(conflict.key)->selects && !conflict.is_no_choice) {
+      } else if (products.size() > 1 || one_of_many) {
+        // An option of other cells is ignored here; an impossible combination drops the cell.
+        if (leaves_out_cell(conflict)) {
           possible = false;
           if (impossible.empty())
             impossible = section.name.value.empty() ? refusal(given, conflict) : conflict.why;
           all.note_once(conflict.why);
+        } else if (const auto written = scenario.written.find(conflict.key);
+                   written != scenario.written.end()) {
+          written->second = find_option(conflict.key)->fallback;
         }
         if (const auto option = product.find(conflict.key); option != product.end())
           all.refused.emplace(as_written(conflict.key, option->second), refusal(given, conflict));

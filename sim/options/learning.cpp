@@ -188,7 +188,8 @@ void resolve_learning(const GivenOptions& given, Scenario& scenario,
   if (learning.inverse_staleness && learning.rate_in_residual)
     conflicts.push_back({"rate-in-residual",
                          "rate-in-residual = on with staleness-rate = inverse: a gradient's "
-                         "staleness is not known when it is compressed; allowed is off"});
+                         "staleness is not known when it is compressed; allowed is off",
+                         Conflict::LeftOut::cell});
   if (scenario.schedule->round != nullptr && learning.rate_in_residual)
     conflicts.push_back({"rate-in-residual",
                          "rate-in-residual = on: with schedule " + scenario.schedule->name +

@@ -133,9 +133,11 @@ void resolve_compression(const GivenOptions& given, Scenario& scenario,
   const bool compresses = compressor.name != no_compressor;
   if (scenario.exchange->adds_by != nullptr && !compressor.reducible)
     if (const std::string by = scenario.exchange->adds_by(scenario.exchange_settings); !by.empty())
-      conflicts.push_back({by, by + " = " + scenario.exchange_settings.word(by) + ": compressor " +
-                                   compressor.name +
-                                   "'s messages cannot be added in the node; allowed is dense"});
+      conflicts.push_back({by,
+                           by + " = " + scenario.exchange_settings.word(by) + ": compressor " +
+                               compressor.name +
+                               "'s messages cannot be added in the node; allowed is dense",
+                           Conflict::LeftOut::cell});
   scenario.compressed_pulls = schedule.pulls_compressed(scenario.schedule_settings);
   if (scenario.compressed_pulls && !compresses) {
     conflicts.push_back({pull_name, std::string(pull_name) + " = compressed: compressor " +
@@ -144,8 +146,10 @@ void resolve_compression(const GivenOptions& given, Scenario& scenario,
   }
   if (const std::string& own = compressor.own_warm_up;
       !own.empty() && scenario.compressor_settings.number(own) > 0)
-    conflicts.push_back({own, own + ": in a simulation densities follow warm-up-densities of "
-                                    "schedule topk-sgd; allowed is 0"});
+    conflicts.push_back({own,
+                         own + ": in a simulation densities follow warm-up-densities of "
+                               "schedule topk-sgd; allowed is 0",
+                         Conflict::LeftOut::cell});
   if (schedule.warm_up != nullptr) {
     const WarmUp warm_up = schedule.warm_up(scenario.schedule_settings);
     scenario.warm_up_densities = Registered<Compressor>::find(warm_up.compressor).warm_up_densities;
@@ -358,7 +362,8 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts, bo
   keep_what_was_taken(given, scenario);
   if (const auto misfit = scenario.schedule->misfit; misfit != nullptr)
     if (const auto found = misfit(scenario.schedule_settings, *scenario.exchange))
-      conflicts.push_back({found->option, found->option + " = " + found->why});
+      conflicts.push_back(
+          {found->option, found->option + " = " + found->why, Conflict::LeftOut::cell});
   resolve_compression(given, scenario, conflicts);
   resolve_learning(given, scenario, conflicts);
   return scenario;

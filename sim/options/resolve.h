@@ -15,9 +15,9 @@ namespace syncline {
 struct Conflict {
   std::string key;
   std::string why;
-  // A sweep drops the option and keeps the cell, although the option is one that selects others
-  // (Option::selects).
-  bool is_no_choice = false;
+  // What a sweep leaves out: the cell, or only the option, which means nothing in it. By default
+  // the cell if the option is one that selects others (Option::selects).
+  enum class LeftOut { by_default, option, cell } left_out = LeftOut::by_default;
 };
 
 // All three throw std::invalid_argument that says where the value was given and what is allowed.

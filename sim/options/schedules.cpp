@@ -83,16 +83,18 @@ void find_misfits_of_shards(const Scenario& scenario, const GivenOptions& given,
   const Schedule& schedule = *scenario.schedule;
   if (schedule.sharding == nullptr)
     return;
-  const auto refuse = [&](const char* key, const std::string& why, bool is_no_choice) {
+  const auto refuse = [&](const char* key, const std::string& why, Conflict::LeftOut left_out) {
     conflicts.push_back(
         {key,
          fmt::format("{} = {}: schedule {} {}", key, scenario.written.at(key), schedule.name, why),
-         is_no_choice});
+         left_out});
   };
   if (given.contains("bucket-bytes"))
-    refuse("bucket-bytes", "moves units of layers, not buckets; allowed is units", true);
+    refuse("bucket-bytes", "moves units of layers, not buckets; allowed is units",
+           Conflict::LeftOut::option);
   if (scenario.compressor->name != no_compressor)
-    refuse("compressor", "sends parameters and gradients as they are; allowed is none", false);
+    refuse("compressor", "sends parameters and gradients as they are; allowed is none",
+           Conflict::LeftOut::by_default);
 }
 
 }  // namespace syncline

@@ -50,6 +50,14 @@ TEST(Combination, OfAnExchangesParameterAndAnotherExchangeIsRefused) {
                   {"--aggregate", "tree"});
 }
 
+TEST(Combination, OfAnOptionAndAScheduleToWhichItMeansNothingIsRefused) {
+  for (const auto& [option, value] : {std::pair("first-bucket-bytes", "50000"),
+                                      {"fusion-cycle", "0.005"},
+                                      {"bucket-closes", "after"}})
+    expect_mentions(error_message({{"schedule", "fsdp"}, {option, value}}),
+                    {"--" + std::string(option), "means nothing to schedule fsdp"});
+}
+
 TEST(Combination, ChecksParametersOfTheirOwn) {
   expect_mentions(error_message({{"schedule", "ssp"}, {"staleness", "-1"}}), {"staleness = -1"});
   expect_mentions(error_message({{"schedule", "ssp"}, {"staleness", "1.5"}}), {"staleness = 1.5"});
@@ -126,6 +134,42 @@ TEST(Sweep, UsesASettingOnlyForSchedulesThatHaveIt) {
   EXPECT_FALSE(sweep.cells[0].written.contains("staleness"));
   EXPECT_EQ(sweep.cells[1].written.at("staleness"), "4");
   EXPECT_EQ(sweep.cells[2].written.at("staleness"), "4");
+}
+
+// With jitter, or with staleness, workers do not all wait as straggling takes it.
+TEST(Sweep, UsesAnOptionOnlyInCellsWhereItHasAMeaning) {
+  for (const auto& [swept, values] : {std::pair("jitter", "0,0.1"), {"staleness", "0,3"}}) {
+    const auto cells = expand(given({{"schedule", values[2] == '3' ? "ssp" : "bsp"},
+                                     {"straggling", "0.05"},
+                                     {swept, values}}))
+                           .cells;
+    ASSERT_EQ(cells.size(), 2U) << swept;
+    EXPECT_EQ(cells[0].straggling, 0.05) << swept;
+    EXPECT_EQ(cells[1].straggling, 0) << swept;
+  }
+  // Servers send no collectives, so that there is one cell of asp.
+  const Sweep servers = expand(given({{"schedule", "bsp,asp"}, {"overlap-slowdown", "0,0.3"}}));
+  ASSERT_EQ(servers.cells.size(), 3U);
+  EXPECT_EQ(servers.cells.back().written.at("overlap-slowdown"), "0");
+  expect_mentions(error_message({{"straggling", "0.05"}, {"jitter", "0.1,0.2"}}),
+                  {"--straggling", "allowed is one of both"});
+}
+
+// Three workers cannot share 64 samples, and an average cannot arrive after the next one has begun.
+TEST(Sweep, LeavesOutCellsWhoseOptionsContradictEachOther) {
+  const Sweep shared = expand(given({{"global-batch", "64,100"}, {"workers", "2,3,4"}}));
+  ASSERT_EQ(shared.cells.size(), 4U);
+  ASSERT_EQ(shared.left_out.size(), 2U);
+  expect_mentions(shared.left_out[0], {"global-batch = 64: 3 workers", "multiples"});
+  const Sweep by_exchange =
+      expand(given({{"global-batch", "64"}, {"workers", "2,3"}, {"exchange", "ring,tree"}}));
+  EXPECT_EQ(by_exchange.cells.size(), 2U);
+  const Sweep delayed =
+      expand(given({{"schedule", "local-sgd"}, {"local-steps", "4,8"}, {"average-delay", "5"}}));
+  ASSERT_EQ(delayed.cells.size(), 1U);
+  EXPECT_EQ(delayed.cells[0].written.at("local-steps"), "8");
+  expect_mentions(error_message({{"global-batch", "63,64"}, {"workers", "2,4"}}),
+                  {"--global-batch", "63"});
 }
 
 TEST(Sweep, RefusesAValueThatNoCellUses) {
