@@ -92,19 +92,19 @@ std::vector<Moved> parts_noted(const CellNotes& notes) {
 bool explain_samples(double change, const CellNotes& notes, Explanation& explanation) {
   const auto whole = iteration_noted(notes);
   // iteration_mean_s averages over workers, throughput adds them up; up to this part their product
-  // may move without a change of samples.
-  constexpr double of_windows = 0.05;
+  // may move without a change of samples, but not make an iteration shorter and throughput less.
+  constexpr double of_windows = 0.05, against_windows = 0.02;
   if (!whole || whole->before <= 0)
     return false;
   const double samples = (1 + change) * whole->now / whole->before - 1;
-  if (std::abs(samples) <= of_windows)
-    return false;
   const auto explains_by = [&](const Moved& part) {  // seconds
     return change < 0 ? part.now - part.before : part.before - part.now;
   };
   const double least_s = worth_saying * whole->before;
-  const bool alone = explains_by(*whole) < -least_s &&
-                     std::ranges::none_of(parts_noted(notes), [&](const Moved& part) {
+  const bool against = explains_by(*whole) < -least_s;
+  if (std::abs(samples) <= (against ? against_windows : of_windows))
+    return false;
+  const bool alone = against && std::ranges::none_of(parts_noted(notes), [&](const Moved& part) {
                        return explains_by(part) > least_s;
                      });
   explanation.sentences.push_back("samples per iteration " + part_shown(samples) +

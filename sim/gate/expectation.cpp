@@ -42,11 +42,10 @@ ExpectationCheck tried(const Expectation& row, std::optional<double> figure) {
     const auto more = more_is_worse(row.figure);
     const bool better = row.only_worse && more && (by > 0) != *more;
     near = std::abs(by) <= *row.tolerance || better;
-    words.push_back(fmt::format("{:.6g} {} {:.3g} %", expected,
-                                !row.only_worse ? "+-"
-                                : *more         ? "+"
-                                                : "-",
-                                100 * *row.tolerance));
+    const std::string sign = !row.only_worse ? "+-" : *more ? "+" : "-";
+    words.push_back(expected == 0
+                        ? fmt::format("0 {} {:.3g}", sign, *row.tolerance)
+                        : fmt::format("{:.6g} {} {:.3g} %", expected, sign, 100 * *row.tolerance));
   }
   if (row.at_least)
     words.push_back(fmt::format("at least {:.6g}", *row.at_least));

@@ -1,6 +1,7 @@
 // The gate of continuous integration: `syncline check`.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "sim/gate/answer.h"
 #include "tests/program/checked_folder.h"
@@ -159,6 +160,16 @@ TEST_F(Check, BlessKeepsReasonsAndBounds) {
   EXPECT_EQ(run().code, 0);
   EXPECT_EQ(run({"--bless", "--because", "again"}).code, 0);
   EXPECT_EQ(text_of(folder_.path("c/expected.csv")), now);  // nothing had moved
+}
+
+// A part of 0 is 0, so a tolerance around 0 is a number. It was shown as a percentage.
+TEST_F(Check, ShowsAToleranceAroundZeroAsANumber) {
+  folder_.write("c/expected.csv", std::regex_replace(expected_, std::regex("ring,waiting_s,[^\n]*"),
+                                                     "ring,waiting_s,0,0.5,,,"));
+  const Ended ended = run();
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  expect_mentions(ended.out, {"0 +- 0.5 "});
+  EXPECT_EQ(ended.out.find("50 %"), std::string::npos);
 }
 
 // Once, every option added since then was reported as changed from (none) to its default.
