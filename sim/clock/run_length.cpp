@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "kernels/philox.h"
 #include "sim/platform/routes.h"
@@ -86,12 +87,17 @@ std::vector<double> alone_s(const Setup& setup) {
 }  // namespace
 
 RunLength::RunLength(const Setup& setup)
-    : setup_(setup), waiting_(setup.scenario.schedule->waits(setup.scenario.schedule_settings)) {
+    : setup_(setup),
+      waiting_(setup.scenario.schedule->waits(setup.scenario.schedule_settings)),
+      delays_(setup.scenario.schedule->delays_averages(setup.scenario.schedule_settings)) {
   const Scenario& scenario = setup.scenario;
   const auto workers = static_cast<std::size_t>(setup.traffic.cluster.topology.workers());
   workers_.resize(workers);
   parts_.resize(workers);
   latest_start_ = std::max(1.0, setup.iterations.value_or(scenario.max_iterations) / 4.0);
+  // What is learned by a time includes the starts, which a long run forgets.
+  if (scenario.learns())
+    latest_start_ = std::min(latest_start_, 2.0);
   end_ = setup.iterations ? scenario.warmup + *setup.iterations : -1;
   const int round = setup.traffic.round;
   next_check_ =
@@ -227,18 +233,49 @@ int RunLength::least_in_step() const {
 
 bool RunLength::repeats() const {
   const auto round = static_cast<std::size_t>(setup_.traffic.round);
-  const Progress& worker = *std::ranges::max_element(
-      workers_, {}, [](const Progress& worker) { return worker.counted_s.size(); });
-  double least_s = 0;
-  double most_s = 0;
   const auto warm = static_cast<std::size_t>(setup_.scenario.warmup);
-  for (std::size_t i = warm; i + round <= worker.counted_s.size(); i += round) {
+  const auto ahead = std::ranges::max_element(
+      workers_, {}, [](const Progress& worker) { return worker.counted_s.size(); });
+  // Where averages arrive late, a slow worker may have rounds that are longer.
+  const std::span<const Progress> looked_at = delays_ ? std::span(workers_) : std::span(&*ahead, 1);
+  double least_s = std::numeric_limits<double>::infinity();
+  double most_s = 0;
+  for (const Progress& worker : looked_at) {
+    if (delays_ && worker.counted_s.size() < warm + round)
+      return false;
+    for (std::size_t i = warm; i + round <= worker.counted_s.size(); i += round) {
+      const double seconds =
+          worker.counted_s[i + round - 1] - (i > 0 ? worker.counted_s[i - 1] : worker.start_s);
+      least_s = std::min(least_s, seconds);
+      most_s = std::max(most_s, seconds);
+    }
+  }
+  return most_s - std::min(least_s, most_s) <= 1e-6 * most_s;
+}
+
+// The last half of the rounds: none if workers still get ahead of each other there. An average that
+// arrives late lets them, until the fastest has to wait for it.
+std::optional<Window> RunLength::settled_rounds(const Progress& pace) const {
+  const std::size_t rounds = pace.counted_s.size();
+  const auto warm = static_cast<std::size_t>(setup_.scenario.warmup / setup_.traffic.round);
+  const std::size_t dropped = (rounds + warm) / 2;
+  if (dropped == 0 || dropped == rounds)
+    return std::nullopt;
+  const auto round = static_cast<std::size_t>(setup_.traffic.round);
+  double least_s = std::numeric_limits<double>::infinity(), most_s = 0;
+  for (const Progress& worker : workers_) {
     const double seconds =
-        worker.counted_s[i + round - 1] - (i > 0 ? worker.counted_s[i - 1] : worker.start_s);
-    least_s = i == warm ? seconds : std::min(least_s, seconds);
+        worker.counted_s[rounds * round - 1] - worker.counted_s[dropped * round - 1];
+    least_s = std::min(least_s, seconds);
     most_s = std::max(most_s, seconds);
   }
-  return most_s - least_s <= 1e-6 * most_s;
+  // By chance alone the means of this many iterations differ so much.
+  const double range = 2 * std::sqrt(2 * std::log(static_cast<double>(workers_.size())));
+  const double chance =
+      range * setup_.scenario.jitter / std::sqrt(static_cast<double>((rounds - dropped) * round));
+  if (most_s - least_s > std::max(1e-3, 1.1 * chance) * most_s)
+    return std::nullopt;
+  return window_after({pace}, static_cast<int>(dropped));
 }
 
 // If staleness is bounded, a worker that does more iterations than the others must wait for them in
@@ -264,11 +301,16 @@ bool RunLength::is_known_in_step(int measured) {
   const Window warm = window_after({pace}, setup_.scenario.warmup / round);
   if (!warm.warm)
     return false;
+  std::optional<Window> steady = warm;
+  if (delays_ && workers_.size() > 1)
+    window_ = steady = settled_rounds(pace);
+  if (!steady)
+    return false;
   if (setup_.profiles.shown_s == 0)
-    return interval_of_rounds(pace, warm).value_or(std::numeric_limits<double>::infinity()) <=
+    return interval_of_rounds(pace, *steady).value_or(std::numeric_limits<double>::infinity()) <=
                setup_.scenario.interval &&
-           std::abs(halves_of_rounds_differ(pace, warm)) <= steady_halves;
-  return is_known_of({pace}, warm, warm);
+           std::abs(halves_of_rounds_differ(pace, *steady)) <= steady_halves;
+  return is_known_of({pace}, *steady, steady);
 }
 
 // Batches that begin at different places of a slow spell differ, unless each batch covers whole

@@ -56,6 +56,7 @@ class RunLength {
   int least_in_step() const;  // iterations to run, unless all rounds are alike
   bool repeats() const;       // in step: all rounds took equally long
   bool drifts_apart(const Window& window) const;
+  std::optional<Window> settled_rounds(const Progress& pace) const;
   bool is_known(int measured);  // after this many iterations of the fastest worker
   bool is_known_in_step(int measured);
   bool is_known_of(const std::vector<Progress>& known, const Window& warm,
@@ -63,9 +64,10 @@ class RunLength {
 
   const Setup& setup_;
   Schedule::Waiting waiting_;
+  bool delays_;  // averages arrive iterations after they began
   std::vector<Progress> workers_;
   std::vector<double> alone_s_;  // seconds of an iteration, if starts are drawn
-  double latest_start_ = 1;      // in iterations: a quarter of the run, or one
+  double latest_start_ = 1;      // in iterations: a quarter of the run; learning, at most two
   // Shards of an iteration that does not count yet.
   struct Parts {
     int sent = 0;

@@ -169,6 +169,11 @@ std::vector<Warning> surprises_of(const Scenario& scenario, const Model& model,
         "than a matrix for each tensor: give its file the column shape, or choose matrices = "
         "bucket",
         model.name, scenario.compressor->name));
+  if (scenario.fidelity == Fidelity::analytic && scenario.fusion.cycle_s > 0 &&
+      scenario.slowdown_beside_collectives() > 0)
+    all.emplace_back(
+        "fidelity = analytic: fusion-cycle groups tensors as without overlap-slowdown, up to a "
+        "fifth too fast; fidelity = step groups them in the run");
   const bool is_file =
       scenario.device.ends_with(".csv") || scenario.device.find('/') != std::string::npos;
   if (!scenario.device.empty() && !is_file && !scenario.compresses() &&

@@ -29,7 +29,7 @@ struct ComputedIteration {
 // How many times as long computation takes until the slowest worker has it, in the mean. A step and
 // the passes that follow it are of two iterations, which vary independently. Workers that average
 // after k iterations vary by `straggling` / sqrt(k); replicas of workers, first within, then as a
-// whole. An average that arrives later lets replicas go on meanwhile, and hides how they vary.
+// whole. An average that arrives d iterations later lets replicas get so far ahead, and hides most.
 double straggling_factor(const Scenario& scenario, const Topology& topology,
                          const std::vector<ComputedIteration>& iterations);
 

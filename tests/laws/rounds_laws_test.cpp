@@ -52,6 +52,36 @@ TEST(Law16, WindowsOfLocalSgdAreWholeRounds) {
     }
 }
 
+// Fast workers get ahead until an average that they need has to wait for the slow host. Its
+// iterations take 0.125 s then, and hide the ring of 70 ms.
+TEST(Law16, WorkersWithLateAveragesAreInTheEndAsFastAsTheSlowHost) {
+  for (const char* fidelity : {"flow", "step", "analytic"})
+    for (const auto& [steps, delay] : {std::pair("8", "7"), {"8", "1"}, {"4", "3"}, {"16", "8"}})
+      for (const auto& [jitter, tolerance] : {std::pair("0", 1e-3), {"0.02", 0.02}}) {
+        Options options = local_sgd(fidelity);
+        options["platform"] = star_platform({.nodes = 8, .nic_Bps = 1e9, .slow_speed = 0.8});
+        options["local-steps"] = steps;
+        options["average-delay"] = delay;
+        options["jitter"] = jitter;
+        const Figures figures = simulated(options).figures;
+        EXPECT_NEAR(figures.throughput_samples_per_s, 640, tolerance * 640)
+            << fidelity << ", " << steps << ", " << delay << ", " << jitter;
+        EXPECT_TRUE(figures.warnings.empty()) << fidelity << ", " << steps << ", " << delay;
+      }
+}
+
+// Once, a host that is only 1.8 % slower counted as alike because times are drawn.
+TEST(Law16, WorkersWithLateAveragesAreInTheEndAsFastAsAHostThatIsALittleSlower) {
+  for (const auto& [jitter, tolerance] : {std::pair("0", 1e-3), {"0.005", 3e-3}, {"0.02", 6e-3}}) {
+    Options options = local_sgd("flow");
+    options["platform"] = star_platform({.nodes = 8, .nic_Bps = 1e9, .slow_speed = 0.982});
+    options["average-delay"] = "7";
+    options["jitter"] = jitter;
+    const double per_s = simulated(options).figures.throughput_samples_per_s;
+    EXPECT_NEAR(per_s, 800 * 0.982, tolerance * 800) << jitter;
+  }
+}
+
 TEST(Law16, IterationTimesThroughputIsTheSamplesOfAllWorkers) {
   for (const char* schedule : {"bsp", "topk-sgd", "local-sgd", "asp", "ssp", "inhad"})
     for (const char* jitter : {"0", "0.3"})

@@ -45,6 +45,8 @@ std::vector<StragglingCase> straggling_cases() {
       {"replicas", with({{"schedule", "local-sgd"}, {"local-steps", "4"}, {"replica", "node"}})},
       {"local, delayed",
        with({{"schedule", "local-sgd"}, {"local-steps", "8"}, {"average-delay", "7"}})},
+      {"local, delayed by a step",
+       with({{"schedule", "local-sgd"}, {"local-steps", "8"}, {"average-delay", "1"}}), "800"},
       {"replicas, delayed", with({{"schedule", "local-sgd"},
                                   {"local-steps", "8"},
                                   {"average-delay", "6"},

@@ -266,6 +266,26 @@ TEST(Law16, WorkersThatMeetByChanceBeginWhereALongRunLeavesThem) {
   }
 }
 
+// What is learned by a time counts from the first moment. Once, workers of ssp began up to
+// staleness + 0.5 iterations late, and those of easgd up to a period.
+TEST(Law16, WorkersThatLearnBeginWithinTwoIterations) {
+  for (const auto& [schedule, option, value] : {std::tuple("ssp", "staleness", "40"),
+                                                {"dssp", "staleness", "9"},
+                                                {"easgd", "period", "50"}})
+    for (const char* jitter : {"0", "0.1"}) {
+      const std::vector<double> starts = starts_of({{"platform", star_platform({.nodes = 6})},
+                                                    {"model", model_of({1'000'000})},
+                                                    {"schedule", schedule},
+                                                    {option, value},
+                                                    {"learn", "least-squares"},
+                                                    {"learning-rate", "0.01"},
+                                                    {"iterations", "200"},
+                                                    {"jitter", jitter}});
+      EXPECT_LE(std::ranges::max(starts), 0.21) << schedule << jitter;
+      EXPECT_GT(std::ranges::max(starts), 0.02) << schedule << jitter;
+    }
+}
+
 // Eight workers that begin evenly spread never meet at a server that takes 0.1 s of each second: 8
 // * 32 / 1.2 = 213 samples/s. In a long run they do: 185.7. Once, a window of 20 iterations gave
 // the former.
