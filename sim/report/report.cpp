@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -129,6 +130,29 @@ void add_links(const Trace& trace, Figures& figures) {
          .bytes_per_iteration = link->measured_bytes / figures.window_iterations});
 }
 
+// In step: the part of the window by which the slowest worker's rounds take longer than the
+// fastest's. Only while averages arrive late can that be more than half an iteration.
+double gets_ahead(const Trace& trace, const std::vector<Progress>& progress) {
+  const auto round = static_cast<std::size_t>(trace.round);
+  const Progress pace = pace_of(progress, trace.round);
+  const auto rounds_until = [&](double moment_s) {
+    return static_cast<std::size_t>(std::ranges::upper_bound(pace.counted_s, moment_s) -
+                                    pace.counted_s.begin());
+  };
+  const std::size_t first = rounds_until(trace.window.from_s);
+  const std::size_t last = rounds_until(trace.window.to_s);
+  if (first == 0 || last <= first)
+    return 0;
+  double least_s = std::numeric_limits<double>::infinity(), most_s = 0;
+  for (const Progress& worker : progress) {
+    const double seconds = worker.counted_s[last * round - 1] - worker.counted_s[first * round - 1];
+    least_s = std::min(least_s, seconds);
+    most_s = std::max(most_s, seconds);
+  }
+  const double half_an_iteration_s = most_s / static_cast<double>(2 * (last - first) * round);
+  return most_s - least_s > half_an_iteration_s ? (most_s - least_s) / most_s : 0;
+}
+
 // Adds the window, and how well its throughput is known.
 void add_window(const Trace& trace, const std::vector<Progress>& progress,
                 const MeasuredWindow& measured, int batch, Figures& figures) {
@@ -155,6 +179,12 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress,
     figures.warnings.emplace_back(
         "max-iterations was reached before the run was steady and throughput known as well as "
         "interval asks");
+  constexpr double worth_saying = 0.02;
+  if (const double part = trace.in_step ? gets_ahead(trace, progress) : 0; part > worth_saying)
+    figures.warnings.push_back(fmt::format(
+        "in this window the fastest worker gets {:.2g} % ahead of the slowest, for which "
+        "it has to wait later: throughput is too high, more iterations lower it",
+        100 * part));
   if (seconds < trace.profiles_s) {
     figures.warnings.push_back(
         fmt::format("the window has {:.3g} s, but the platform's profiles need {:.3g} s to show "

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/laws/simulated.h"
+#include "tests/unit/errors.h"
 
 namespace syncline {
 namespace {
@@ -68,6 +69,20 @@ TEST(Law16, WorkersWithLateAveragesAreInTheEndAsFastAsTheSlowHost) {
             << fidelity << ", " << steps << ", " << delay << ", " << jitter;
         EXPECT_TRUE(figures.warnings.empty()) << fidelity << ", " << steps << ", " << delay;
       }
+}
+
+// The first 16 iterations of fast workers take 1.6 s, those of the slow one 2 s.
+TEST(Law16, AFixedRunInWhichWorkersGetAheadWarns) {
+  Options options = local_sgd("flow");
+  options["platform"] = star_platform({.nodes = 8, .nic_Bps = 1e9, .slow_speed = 0.8});
+  options["average-delay"] = "7";
+  for (const auto& [iterations, warns] : {std::pair("8", true), {"400", false}}) {
+    options["iterations"] = iterations;
+    const std::vector<Warning> warnings = simulated(options).figures.warnings;
+    ASSERT_EQ(warnings.size(), warns ? 1U : 0U) << iterations;
+    if (warns)
+      expect_mentions(warnings[0].text, {"gets 20 % ahead", "more iterations"});
+  }
 }
 
 // Once, a host that is only 1.8 % slower counted as alike because times are drawn.
