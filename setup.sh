@@ -2,7 +2,7 @@
 
 # Package names of Debian and Ubuntu. jemalloc and ccache only save time; pages need Chart.js.
 packages=(g++ cmake ninja-build pkg-config ccache libsimgrid-dev libboost-dev
-  libboost-program-options-dev nlohmann-json3-dev libexpat1-dev libeigen3-dev libfmt-dev
+  libboost-program-options-dev nlohmann-json3-dev libexpat1-dev zlib1g-dev libeigen3-dev libfmt-dev
   libthrust-dev libgtest-dev libjemalloc-dev libjs-chart.js)
 
 install_packages() {

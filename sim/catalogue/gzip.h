@@ -1,4 +1,4 @@
-// Unpacks files of gzip (RFC 1951, RFC 1952).
+// Unpacks files of gzip (RFC 1952) with zlib.
 #pragma once
 
 #include <string>

@@ -48,9 +48,10 @@ TEST(Package, IsInstalledAndWorksFromAnotherFolder) {
   expect_mentions(text_of(SYNCLINE_SOURCE_DIR "/CHANGELOG.md"), {"\n## [" + number + "] - "});
 
   const std::string fields = succeeds("dpkg-deb -f " + deb);
-  expect_mentions(fields, {"Package: syncline\n", "Version: " + number + "\n", "Section: science",
-                           "Depends: ", "libsimgrid", "libboost-program-options", "libexpat1",
-                           "libc6 (>= ", "Description: Simulates distributed deep-learning"});
+  expect_mentions(fields,
+                  {"Package: syncline\n", "Version: " + number + "\n", "Section: science",
+                   "Depends: ", "libsimgrid", "libboost-program-options", "libexpat1", "zlib1g",
+                   "libc6 (>= ", "Description: Simulates distributed deep-learning"});
 
   const std::string root = folder.path("root");
   succeeds("dpkg-deb -x " + deb + " " + root);
