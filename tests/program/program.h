@@ -5,6 +5,7 @@
 #include <array>
 #include <csignal>
 #include <fcntl.h>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
 #include <map>
@@ -82,7 +83,8 @@ class Program {
     for (int tries = 0; tries < 60000; ++tries) {
       std::istringstream children(text_of("/proc/" + pid + "/task/" + pid + "/children"));
       for (std::string child; children >> child;) {
-        const std::string stat = text_of("/proc/" + child + "/stat");
+        std::string stat;  // stays empty if the child has ended meanwhile
+        std::getline(std::ifstream("/proc/" + child + "/stat"), stat);
         std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size())));
         std::string field;
         for (int number = 3; number <= 14; ++number)  // the 14th: ticks of the process itself
