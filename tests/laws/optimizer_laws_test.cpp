@@ -99,6 +99,7 @@ TEST(Law4, WorkersTakeNoStepWhereServersApply) {
   for (const char* schedule : {"asp", "ssp", "inhad"}) {
     Options options = scenario_with("adam", star_platform({.nodes = 2, .nic_Bps = 1e18}));
     options["schedule"] = schedule;
+    options["optimizer-overhead"] = "0.01";
     options["iterations"] = "100";
     const Simulated run = simulated(options);
     EXPECT_EQ(sum_s(run.rows("step")), 0) << schedule;
