@@ -219,6 +219,18 @@ double iterations_in(const std::vector<Progress>& workers, const Window& window)
   return in_batches(workers, window, 1).front();
 }
 
+FastestAndSlowest between_rounds(const std::vector<Progress>& workers, std::size_t first,
+                                 std::size_t last, int round) {
+  const auto each = static_cast<std::size_t>(round);
+  FastestAndSlowest found{.fastest_s = std::numeric_limits<double>::infinity(), .slowest_s = 0};
+  for (const Progress& worker : workers) {
+    const double seconds = worker.counted_s[last * each - 1] - worker.counted_s[first * each - 1];
+    found.fastest_s = std::min(found.fastest_s, seconds);
+    found.slowest_s = std::max(found.slowest_s, seconds);
+  }
+  return found;
+}
+
 double part_in(const Progress& worker, std::size_t iteration, const Window& window) {
   const double began_s = iteration == 0 ? worker.start_s : worker.counted_s[iteration - 1];
   const double ended_s = worker.counted_s[iteration];

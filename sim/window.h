@@ -45,6 +45,14 @@ double iterations_in(const std::vector<Progress>& workers, const Window& window)
 // of all workers, up to the last round of the slowest.
 Progress pace_of(const std::vector<Progress>& workers, int round);
 
+// Seconds of the fastest and of the slowest worker from the end of one round to that of another,
+// both of which all have ended; rounds count from 1.
+struct FastestAndSlowest {
+  double fastest_s = 0, slowest_s = 0;
+};
+FastestAndSlowest between_rounds(const std::vector<Progress>& workers, std::size_t first,
+                                 std::size_t last, int round);
+
 // The part of a worker's iteration that is in the window: 0 to 1.
 double part_in(const Progress& worker, std::size_t iteration, const Window& window);
 

@@ -14,19 +14,11 @@ namespace {
   refuse_file(path, "not a complete gzip file: {}", why);
 }
 
-// Makes room for more unpacked bytes.
-void grow(const std::string& path, std::size_t most_bytes, std::string& text) {
-  constexpr std::size_t least = 1 << 16;
-  if (text.size() > most_bytes)
-    refuse_packed(path,
-                  fmt::format("it unpacks to more than {} bytes, which is the limit", most_bytes));
-  text.resize(std::min(std::max(least, 2 * text.size()), most_bytes + 1));
-}
-
 }  // namespace
 
 std::string unpacked(const std::string& path, std::string_view packed, std::size_t most_bytes) {
   constexpr int gzip_of_any_window = 16 + MAX_WBITS;
+  constexpr std::size_t least_bytes = 1 << 16, most_at_once = 1 << 30;
   z_stream stream{};
   if (inflateInit2(&stream, gzip_of_any_window) != Z_OK)
     throw std::bad_alloc();
@@ -37,8 +29,7 @@ std::string unpacked(const std::string& path, std::string_view packed, std::size
     inflateReset(&stream);
     for (int status = Z_OK; status != Z_STREAM_END;) {
       if (unpacked_bytes == text.size())
-        grow(path, most_bytes, text);
-      constexpr std::size_t most_at_once = 1 << 30;
+        text.resize(std::min(std::max(least_bytes, 2 * text.size()), most_bytes + 1));
       const std::size_t given = std::min(packed.size() - taken, most_at_once);
       const std::size_t room = std::min(text.size() - unpacked_bytes, most_at_once);
       // zlib reads here, though its type lets it write.
@@ -49,6 +40,9 @@ std::string unpacked(const std::string& path, std::string_view packed, std::size
       status = inflate(&stream, Z_NO_FLUSH);
       taken += given - stream.avail_in;
       unpacked_bytes += room - stream.avail_out;
+      if (unpacked_bytes > most_bytes)
+        refuse_packed(
+            path, fmt::format("it unpacks to more than {} bytes, which is the limit", most_bytes));
       if (status == Z_MEM_ERROR)
         throw std::bad_alloc();
       if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {
@@ -60,8 +54,6 @@ std::string unpacked(const std::string& path, std::string_view packed, std::size
         refuse_packed(path, "it ends too early");
     }
   }
-  if (unpacked_bytes > most_bytes)
-    grow(path, most_bytes, text);  // refuses
   text.resize(unpacked_bytes);
   return text;
 }

@@ -261,19 +261,13 @@ std::optional<Window> RunLength::settled_rounds(const Progress& pace) const {
   const std::size_t dropped = (rounds + warm) / 2;
   if (dropped == 0 || dropped == rounds)
     return std::nullopt;
-  const auto round = static_cast<std::size_t>(setup_.traffic.round);
-  double least_s = std::numeric_limits<double>::infinity(), most_s = 0;
-  for (const Progress& worker : workers_) {
-    const double seconds =
-        worker.counted_s[rounds * round - 1] - worker.counted_s[dropped * round - 1];
-    least_s = std::min(least_s, seconds);
-    most_s = std::max(most_s, seconds);
-  }
+  const int round = setup_.traffic.round;
+  const auto [fastest_s, slowest_s] = between_rounds(workers_, dropped, rounds, round);
   // By chance alone the means of this many iterations differ so much.
   const double range = 2 * std::sqrt(2 * std::log(static_cast<double>(workers_.size())));
   const double chance =
-      range * setup_.scenario.jitter / std::sqrt(static_cast<double>((rounds - dropped) * round));
-  if (most_s - least_s > std::max(1e-3, 1.1 * chance) * most_s)
+      range * setup_.scenario.jitter / std::sqrt(static_cast<double>(rounds - dropped) * round);
+  if (slowest_s - fastest_s > std::max(1e-3, 1.1 * chance) * slowest_s)
     return std::nullopt;
   return window_after({pace}, static_cast<int>(dropped));
 }

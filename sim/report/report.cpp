@@ -4,7 +4,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -133,7 +132,6 @@ void add_links(const Trace& trace, Figures& figures) {
 // In step: the part of the window by which the slowest worker's rounds take longer than the
 // fastest's. Only while averages arrive late can that be more than half an iteration.
 double gets_ahead(const Trace& trace, const std::vector<Progress>& progress) {
-  const auto round = static_cast<std::size_t>(trace.round);
   const Progress pace = pace_of(progress, trace.round);
   const auto rounds_until = [&](double moment_s) {
     return static_cast<std::size_t>(std::ranges::upper_bound(pace.counted_s, moment_s) -
@@ -143,14 +141,10 @@ double gets_ahead(const Trace& trace, const std::vector<Progress>& progress) {
   const std::size_t last = rounds_until(trace.window.to_s);
   if (first == 0 || last <= first)
     return 0;
-  double least_s = std::numeric_limits<double>::infinity(), most_s = 0;
-  for (const Progress& worker : progress) {
-    const double seconds = worker.counted_s[last * round - 1] - worker.counted_s[first * round - 1];
-    least_s = std::min(least_s, seconds);
-    most_s = std::max(most_s, seconds);
-  }
-  const double half_an_iteration_s = most_s / static_cast<double>(2 * (last - first) * round);
-  return most_s - least_s > half_an_iteration_s ? (most_s - least_s) / most_s : 0;
+  const auto [fastest_s, slowest_s] = between_rounds(progress, first, last, trace.round);
+  const double half_an_iteration_s =
+      slowest_s / (2 * static_cast<double>(last - first) * trace.round);
+  return slowest_s - fastest_s > half_an_iteration_s ? 1 - fastest_s / slowest_s : 0;
 }
 
 // Adds the window, and how well its throughput is known.
