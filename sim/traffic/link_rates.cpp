@@ -117,7 +117,7 @@ void LinkShares::split(int number) {
   }
 }
 
-void LinkShares::give_rate(Set& set, int group, double Bps) {
+void LinkShares::give_rate(Set& set, int group, double Bps, int filled) {
   Rate& rate = rates_[index(group)];
   rate.carried += rate.Bps * (now_s_ - set.since_s);
   rate.Bps = Bps;
@@ -127,7 +127,10 @@ void LinkShares::give_rate(Set& set, int group, double Bps) {
   if (left < set.next_s * Bps)
     set.next_s = left / Bps;
   for (int i = rate.first_link; i < rate.end_link; ++i) {
-    Rest& rest = rests_[index(crossed_[index(i)])];
+    const int link = crossed_[index(i)];
+    if (link == filled)
+      continue;
+    Rest& rest = rests_[index(link)];
     rest.Bps = std::max(0.0, rest.Bps - rate.flows * Bps);
     rest.waiting -= rate.flows;
   }
@@ -208,7 +211,7 @@ void LinkShares::fill_links(Set& set) {
     while (!limited_.empty() && is_known(limited_.back()))
       limited_.pop_back();
     if (!limited_.empty() && rates_[index(limited_.back())].flow_Bps <= least_Bps) {
-      give_rate(set, limited_.back(), rates_[index(limited_.back())].flow_Bps);
+      give_rate(set, limited_.back(), rates_[index(limited_.back())].flow_Bps, -1);
       continue;
     }
     if (narrowest_.empty())
@@ -217,20 +220,26 @@ void LinkShares::fill_links(Set& set) {
       updates_ += static_cast<double>(links_[index(link)].groups.size());
       for (const int group : links_[index(link)].groups)
         if (!is_known(group))
-          give_rate(set, group, least_Bps);
+          give_rate(set, group, least_Bps, link);
     }
+    for (const int link : narrowest_)
+      rests_[index(link)].waiting = 0;
   }
 }
 
 double LinkShares::find_narrowest() {
-  std::erase_if(open_, [&](int link) { return rests_[index(link)].waiting == 0; });
   double least_Bps = infinite;
+  std::size_t open = 0;
   // Without a branch on the share, which no processor could predict.
   for (const int link : open_) {
     Rest& rest = rests_[index(link)];
+    if (rest.waiting == 0)
+      continue;
+    open_[open++] = link;
     rest.share_Bps = rest.Bps / rest.waiting;
     least_Bps = std::min(least_Bps, rest.share_Bps);
   }
+  open_.resize(open);
   narrowest_.clear();
   for (const int link : open_)
     if (rests_[index(link)].share_Bps == least_Bps)
@@ -260,11 +269,12 @@ std::vector<int> LinkShares::pass(double seconds) {
   for (drop_what_is_over(); !set_ends_.empty() && set_ends_.front().end_s <= now_s_ + slack_s;
        drop_what_is_over()) {
     const int set = set_ends_.front().set;
-    carry(sets_[index(set)]);
     change(set);
+    const double since_s = now_s_ - sets_[index(set)].since_s;
     for (const int number : sets_[index(set)].groups) {
       const Rate& rate = rates_[index(number)];
-      const double reached = rate.carried * (1 + part_rounded) + slack_s * rate.Bps;
+      const double carried = rate.carried + rate.Bps * since_s;
+      const double reached = carried * (1 + part_rounded) + slack_s * rate.Bps;
       if (reached < rate.near_end)
         continue;
       Group& group = groups_[index(number)];

@@ -178,7 +178,8 @@ class LinkShares {
   void expect_fastest(double Bps);
   // Fills narrowest_ with links whose waiting flows have the least each, and returns that.
   double find_narrowest();
-  void give_rate(Set& set, int group, double Bps);
+  // `filled`: the link that this rate fills, or -1.
+  void give_rate(Set& set, int group, double Bps, int filled);
 
   Routes& routes_;
   std::vector<Flow> flows_;
