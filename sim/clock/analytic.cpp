@@ -75,12 +75,10 @@ class AllWorkers final : public PeersWorker {
   }
 
   bool next_iteration() override {
-    if (stepped_)
-      for (int rank = 0; rank < topology_.workers(); ++rank)
-        length_.stepped(rank, iteration_, now_s_[index(rank)]);
-    stepped_ = false;
-    over_ = !length_.has(iteration_ + 1);
-    if (over_)
+    for (std::size_t rank = 0; rank < stepped_s_.size(); ++rank)
+      length_.stepped(static_cast<int>(rank), iteration_, stepped_s_[rank]);
+    stepped_s_.clear();
+    if (over_ = !length_.has(iteration_ + 1); over_)
       return false;
     ++iteration_;
     const Scenario& scenario = setup_.scenario;
@@ -105,9 +103,9 @@ class AllWorkers final : public PeersWorker {
     compute(Verb::backward, bucket.index,
             [&](int worker) { return setup_.compute.backward_s(worker, bucket); });
   }
-  void step() override { take_step(iteration_ + 1); }
-  void step_alone() override { take_step(-1); }
-  void step_together(double, double, std::optional<double>) override { step(); }
+  void step() override { take_step(iteration_ + 1, &ComputeTimes::step_s); }
+  void step_alone() override { take_step(-1, &ComputeTimes::step_s); }
+  void step_together(double, double, std::optional<double>) override { take_average(); }
   void start_average(const Bucket& bucket, Among group) override {
     require_whole_gradients();
     require_group(group);
@@ -273,12 +271,13 @@ class AllWorkers final : public PeersWorker {
       compute_one(verb, bucket, index(worker), seconds_of(worker) * slowdown_[index(worker)],
                   version, this_iteration());
   }
-  void take_step(std::int64_t version) {
+  void take_average() { take_step(iteration_ + 1, &ComputeTimes::together_s); }
+  void take_step(std::int64_t version, double (ComputeTimes::*seconds)(int worker) const) {
     if (setup_.compute.launch_s > 0)
       compute(Verb::launch, -1, [&](int) { return setup_.compute.launch_s; });
     compute(
-        Verb::step, -1, [&](int worker) { return setup_.compute.step_s(worker); }, version);
-    stepped_ = true;
+        Verb::step, -1, [&](int worker) { return (setup_.compute.*seconds)(worker); }, version);
+    stepped_s_ = now_s_;
   }
 
   // Waits until all of `averages` have arrived and been read. Meanwhile the worker also reads
@@ -387,7 +386,8 @@ class AllWorkers final : public PeersWorker {
   std::vector<std::pair<int, Among>> deferred_;           // averages, with overlap = off
   double last_end_s_ = 0;                                 // end of the last collective
   int iteration_ = -1;
-  bool stepped_ = false, over_ = false;
+  std::vector<double> stepped_s_;  // when this iteration's step ended, by worker; empty: not yet
+  bool over_ = false;
 };
 
 }  // namespace

@@ -90,6 +90,8 @@ class Evaluation {
         return streams_.compute(compute_times.backward_s(worker_, bucket(act.bucket)));
       case Call::step:
         return streams_.compute(compute_times.launch_s + compute_times.step_s(worker_));
+      case Call::step_together:
+        return streams_.compute(compute_times.launch_s + compute_times.together_s(worker_));
       case Call::start_average:
         ++outstanding(act.group == Among::all);
         deferred_.push_back(act);

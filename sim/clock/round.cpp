@@ -39,7 +39,9 @@ class Recorder final : public PeersWorker {
   }
   void step() override { note({.call = Call::step}); }
   void step_alone() override { step(); }
-  void step_together(double, double, std::optional<double>) override { step(); }
+  void step_together(double, double, std::optional<double>) override {
+    note({.call = Call::step_together});
+  }
   void start_average(const Bucket& bucket, Among group) override {
     require_averages();
     require_whole_gradients();

@@ -18,6 +18,7 @@ enum class Call : std::uint8_t {
   forward_bucket,  // of the layers of one bucket
   backward,
   step,
+  step_together,
   start_average,
   finish_averages,
   start_gather,

@@ -88,14 +88,14 @@ void take_answers(WorkerState& state) {
   read_cache(state);
 }
 
-// Takes the optimiser's step and writes this version into its row; -1 for a step alone, after which
-// workers differ.
-void take_step(WorkerState& state, std::int64_t version) {
+// Takes a step of these seconds and writes this version into its row; -1 for a step alone, after
+// which workers differ.
+void take_step(WorkerState& state, std::int64_t version, double seconds) {
   if (state.setup().compute.launch_s > 0)
     compute(state, state.setup().compute.launch_s, state.row(Verb::launch));
   Row row = state.row(Verb::step);
   row.version = version;
-  compute(state, state.setup().compute.step_s(state.rank), row);
+  compute(state, seconds, row);
   state.stepped_s = sg::Engine::get_clock();
 }
 
@@ -211,7 +211,7 @@ void EngineWorker::backward(const Bucket& bucket) {
 }
 
 void EngineWorker::step() {
-  take_step(state_, state_.iteration + 1);
+  take_step(state_, state_.iteration + 1, state_.setup().compute.step_s(state_.rank));
   const bool averages = state_.setup().traffic.partners == Schedule::Partners::each_other;
   if (!averages || state_.run.learner == nullptr)
     return;
@@ -223,7 +223,8 @@ void EngineWorker::step() {
 void EngineWorker::step_alone() {
   const bool to_neighbours = state_.setup().traffic.partners == Schedule::Partners::neighbours;
   start_deferred(state_);
-  take_step(state_, to_neighbours ? state_.iteration + 1 : -1);
+  take_step(state_, to_neighbours ? state_.iteration + 1 : -1,
+            state_.setup().compute.step_s(state_.rank));
   if (state_.run.learner != nullptr)
     state_.run.learner->step_alone(state_.rank, state_.iteration);
   if (state_.setup().scenario.schedule->has_own_parameters())
@@ -231,7 +232,7 @@ void EngineWorker::step_alone() {
 }
 
 void EngineWorker::step_together(double rate, double momentum, std::optional<double> own) {
-  take_step(state_, state_.iteration + 1);
+  take_step(state_, state_.iteration + 1, state_.setup().compute.together_s(state_.rank));
   if (state_.run.learner == nullptr)
     return;
   const int gradients =

@@ -132,6 +132,17 @@ double part_of_step(const Scenario& scenario, const Cluster& cluster) {
   return 1.0 / static_cast<double>(cluster.topology.members(group, 0).size());
 }
 
+// Values per parameter that a worker reads and writes for an average of parameters. A plain average
+// replaces them. Where the last average is kept, the change since then is made (3), and applied to
+// that and to the parameters (4); an outer momentum is read and written, too.
+double values_of_an_average(const Scenario& scenario) {
+  if (scenario.schedule == nullptr || scenario.schedule->keeps == nullptr)
+    return 0;
+  const std::size_t kept =
+      scenario.schedule->keeps(scenario.schedule_settings, scenario.compresses()).size();
+  return kept == 0 ? 0 : 5 + 2 * static_cast<double>(kept);
+}
+
 // Samples/s of a device at the fraction `efficiency` of its peak; adds the peak to `source`.
 double samples_at_peak(const Scenario& scenario, const Model& model, const std::string& name,
                        std::string& source) {
@@ -152,6 +163,21 @@ double samples_at_peak(const Scenario& scenario, const Model& model, const std::
   source += fmt::format("{}{:g} TFLOP/s, the {} peak of {} ({})", source.empty() ? "" : "; ",
                         peak / 1e12, precision, device->name, device->source);
   return peak * *scenario.efficiency / model.training_flop();
+}
+
+// ", of the platform's fastest host; workers compute at 0.29 to 1 times its speed"; empty where all
+// have the speed of this host, the fastest with the device.
+std::string of_which_host(const Cluster& cluster, double reference_flops,
+                          const std::string& device) {
+  const auto [slow, fast] = std::ranges::minmax(cluster.workers, {}, &HostFacts::speed_flops);
+  const double least = slow.speed_flops / reference_flops;
+  const double most = fast.speed_flops / reference_flops;
+  if (least == 1 && most == 1)
+    return "";
+  return fmt::format(
+      ", of the platform's fastest host{}; workers compute at {:.3g}{} times its speed",
+      device.empty() ? "" : " with " + device, least,
+      least < most ? fmt::format(" to {:.3g}", most) : "");
 }
 
 // One micro-step of each worker alone, with the optimiser's step; compute_times() subtracts the
@@ -184,7 +210,7 @@ MicroSteps micro_steps_alone(const Scenario& scenario, const Model& model, const
                   "option throughput, of one worker with its servers: its computation alone "
                   "would do {:.5g} samples/s",
                   *scenario.throughput)
-            : "option throughput");
+            : "option throughput" + of_which_host(cluster, fastest.speed_flops(named), named));
   if (model.times)
     return same_for_all(
         model.times->all_s() * fastest.speed_flops(named),
@@ -292,6 +318,8 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
   if (cluster.workers.size() > 1 && !servers_apply)
     times.launch_s = scenario.optimizer_overhead_s * static_cast<double>(model.layers.size());
   const double own_part = part_of_step(scenario, cluster);
+  if (scenario.optimizer.values > 0)
+    times.together_part = values_of_an_average(scenario) / scenario.optimizer.values;
   for (std::size_t w = 0; w < cluster.workers.size(); ++w) {
     const HostFacts& host = cluster.workers[w];
     const double step_s =

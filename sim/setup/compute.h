@@ -26,6 +26,8 @@ struct ComputeTimes {
   // The reference for scaling: one iteration alone, with the step of all parameters whatever the
   // schedule is, and without recomputation.
   std::vector<double> alone_s;
+  // Seconds of applying an average of parameters, relative to the optimiser's step.
+  double together_part = 0;
   int micro_steps = 1;
   // Software's time before the step. A worker alone hides it, because its host runs ahead of its
   // device; with several workers, hosts wait for communication first.
@@ -41,6 +43,7 @@ struct ComputeTimes {
 
   double micro_step_s(int worker) const { return of_worker[index(worker)].micro_step_s; }
   double step_s(int worker) const { return of_worker[index(worker)].step_s; }
+  double together_s(int worker) const { return together_part * step_s(worker); }
   // One iteration alone, with its optimiser's step.
   double solo_s(int worker) const { return micro_steps * micro_step_s(worker) + step_s(worker); }
   double longest_solo_s() const;

@@ -107,5 +107,27 @@ TEST(Law4, WorkersTakeNoStepWhereServersApply) {
   }
 }
 
+// A plain average replaces the parameters. An outer optimizer reads and writes 7 values per
+// parameter, and 2 more for its momentum, whatever the optimizer of the steps is.
+TEST(Law4, ApplyingAnAverageTakesNoStepOfTheInnerOptimizer) {
+  for (const int nodes : {1, 3})
+    for (const char* optimizer : {"sgd", "adam"})
+      for (const char* fidelity : {"step", "analytic"})
+        for (const auto& [option, value, values] : {std::tuple("outer-momentum", "0", 0),
+                                                    {"outer-momentum", "0.9", 9},
+                                                    {"outer-learning-rate", "0.7", 7},
+                                                    {"average-delay", "1", 7}}) {
+          Options options =
+              scenario_with(optimizer, star_platform({.nodes = nodes, .nic_Bps = 1e12}));
+          options["schedule"] = "local-sgd";
+          options["local-steps"] = "2";
+          options["fidelity"] = fidelity;
+          options[option] = value;
+          const Simulated run = simulated(options);
+          EXPECT_NEAR(run.figures.compute_s, 0.1 + step_s(values) / 2, precise)
+              << optimizer << fidelity << option << value << nodes;
+        }
+}
+
 }  // namespace
 }  // namespace syncline

@@ -153,6 +153,9 @@ TEST(ComputeTimes, OfOtherHostsAreInProportionToTheirSpeed) {
   const ComputeTimes times = times_of({.batch = 32, .throughput = 16}, model_named("mine"),
                                       cluster_of({{1e12}, {2e12}, {0.5e12}}));
   EXPECT_EQ(solo_times(times), (std::vector<double>{4, 2, 8}));  // the fastest has 16 samples/s
+  EXPECT_EQ(times.source,
+            "option throughput, of the platform's fastest host; workers compute at 0.25 to 1 times "
+            "its speed");
 }
 
 // A host's seconds depend neither on the order of hosts, which names decide, nor on which others
