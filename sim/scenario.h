@@ -303,6 +303,7 @@ struct Scenario : ClusterOptions,
   Learning learning;
   // The text of every option, given or default, for results and their names only.
   std::map<std::string, std::string> written;
+  std::vector<std::string> warnings;  // about them
 
   int learned_samples() const { return learning.batch.value_or(samples()); }
   bool learns() const { return learning.problem != nullptr; }

@@ -178,10 +178,9 @@ const Registered<Exchange> entry{{
                 number("partition-bytes",
                        "bytes of a bucket that are pushed at a time, over all servers", "4096000",
                        1),
-                whole_number(
-                    "in-flight",
-                    "for averaging: buckets between first and last stage at a time; 0: all", "0", 0,
-                    1e6)},
+                whole_number("in-flight",
+                             "buckets under way at a time, from a push to its answer; 0: all", "0",
+                             0, 1e6)},
     .uses_servers = true,
     .pushing = pushing,
     .plan = ps,

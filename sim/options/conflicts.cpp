@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 #include "kernels/compressor.h"
 #include "kernels/io/text.h"
@@ -10,6 +11,7 @@
 #include "sim/options/options.h"
 #include "sim/options/schedules.h"
 #include "sim/plan.h"
+#include "sim/platform/platform_words.h"
 #include "sim/schedule.h"
 
 namespace syncline {
@@ -125,6 +127,21 @@ void find_misfits_of_precision(const Scenario& scenario, std::vector<Conflict>& 
                          Conflict::LeftOut::cell});
 }
 
+// Given options that mean nothing whatever the schedule is, with sentences that say why.
+std::map<std::string, std::string> meaningless(const Scenario& scenario,
+                                               const GivenOptions& given) {
+  std::map<std::string, std::string> some;
+  if (given.contains("host-bandwidth") && is_platform_words(scenario.platform))
+    some["host-bandwidth"] = fmt::format(
+        "host-bandwidth means nothing to a platform in words, whose nodes have memory behind a "
+        "port of {:g} GB/s for each card; allowed is the file that `syncline platform WORDS` "
+        "prints, edited",
+        memory_port_Bps / 1e9);
+  if (given.contains("server-jitter") && scenario.server_software.overhead_s == 0)
+    some["server-jitter"] = "server-jitter means nothing without server-overhead";
+  return some;
+}
+
 }  // namespace
 
 bool carries(const Exchange& exchange, const Compressor& compressor) {
@@ -178,6 +195,9 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
   if (scenario.nccl_net_latency_s > 0 && !scenario.nccl_chooses)
     conflicts.push_back({"nccl-net-latency", "nccl-net-latency means nothing to exchange = " +
                                                  written + "; allowed is exchange = nccl"});
+  for (const auto& [option, sentence] : meaningless(scenario, given))
+    if (given.at(option).where.starts_with("--"))  // a file may be for other platforms, too
+      conflicts.push_back({option, sentence});
   if (scenario.throughput_is_of_schedule && !scenario.throughput)
     conflicts.push_back({"throughput-of",
                          "throughput-of = schedule: give throughput, the rate of one worker with "
@@ -200,6 +220,39 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
                          "best-of-seeds means nothing without best-of: give best-of, the options "
                          "whose best value is compared"});
   find_misfits_of_settings(scenario, given, conflicts);
+}
+
+std::vector<std::string> without_effect(const Scenario& scenario, const GivenOptions& given) {
+  using Partners = Schedule::Partners;
+  const Partners partners = scenario.schedule->partners();
+  const bool averages = partners == Partners::each_other;
+  const bool have_servers =
+      averages ? scenario.exchange->uses_servers : partners != Partners::neighbours;
+  std::vector<std::string> some;
+  const auto only_if = [&](bool used, const std::vector<std::string>& options) {
+    for (const std::string& option : options)
+      if (!used && given.contains(option) && std::ranges::find(some, option) == some.end())
+        some.push_back(option);
+  };
+  only_if(have_servers,
+          {"server-overhead", "server-placement", "host-bandwidth", "host-memory-bandwidth"});
+  only_if(!scenario.schedule->servers_step(), {"optimizer-overhead"});
+  only_if(averages, {"aggregate"});
+  only_if(partners != Partners::aggregators, {"overlap"});
+  only_if(averages || partners == Partners::servers,
+          {"bucket-bytes", "first-bucket-bytes", "bucket-closes"});
+  std::vector<std::string> sentences;
+  if (!some.empty())
+    sentences.push_back(
+        fmt::format("{} {} no effect with schedule {}{}", fmt::join(some, ", "),
+                    some.size() == 1 ? "has" : "have", scenario.schedule->name,
+                    averages ? " over exchange " + scenario.written.at("exchange") : ""));
+  for (const auto& [option, sentence] : meaningless(scenario, given))
+    sentences.push_back(sentence);
+  if (given.contains("efficiency") && scenario.throughput)
+    sentences.emplace_back(
+        "efficiency has no effect beside throughput, which says how fast a worker computes");
+  return sentences;
 }
 
 }  // namespace syncline

@@ -21,4 +21,8 @@ bool slows_computation(const Scenario& scenario);
 void find_conflicts(const Scenario& scenario, const GivenOptions& given,
                     std::vector<Conflict>& conflicts);
 
+// Sentences about given options that change nothing. They are no conflict: one file may serve
+// several schedules.
+std::vector<std::string> without_effect(const Scenario& scenario, const GivenOptions& given);
+
 }  // namespace syncline

@@ -1,6 +1,7 @@
 #include "sim/options/expand.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -8,6 +9,7 @@
 
 #include "kernels/registry.h"
 #include "sim/options/options.h"
+#include "sim/options/reality.h"
 #include "sim/options/resolve.h"
 
 namespace syncline {
@@ -180,10 +182,7 @@ void add_section(const Section& section, bool one_of_many, bool needs_model, Exp
     throw std::invalid_argument(impossible);
 }
 
-}  // namespace
-
-Sweep expand(const std::vector<Section>& sections, bool needs_model) {
-  check_number_of_cells(sections);
+Sweep expanded(const std::vector<Section>& sections, bool needs_model) {
   Expansion all;
   all.sweep.swept = swept_in(sections);
   for (const Section& section : sections)
@@ -203,6 +202,37 @@ Sweep expand(const std::vector<Section>& sections, bool needs_model) {
     if (!all.used.contains(written))
       throw std::invalid_argument(why);
   return all.sweep;
+}
+
+bool is_typical(const Scenario& cell) {
+  return !cell.reality.file.empty();
+}
+
+// Nominal, because it does not name what typical values are for.
+bool names_too_little(const Scenario& cell) {
+  return !is_typical(cell) && !cell.reality.unnamed.empty();
+}
+
+}  // namespace
+
+Sweep expand(const std::vector<Section>& sections, bool needs_model) {
+  check_number_of_cells(sections);
+  Sweep sweep = expanded(sections, needs_model);
+  const auto nominal_cells = std::ranges::count_if(sweep.cells, names_too_little);
+  if (nominal_cells == 0 || std::ranges::none_of(sweep.cells, is_typical) ||
+      std::ranges::any_of(sections,
+                          [](const Section& one) { return one.options.contains("reality"); }))
+    return sweep;
+  // Typical cells beside nominal ones would lose for what only they are charged.
+  std::vector<Section> nominal = sections;
+  for (Section& section : nominal)
+    section.options["reality"] = {nominal_reality, "--reality"};
+  Sweep alike = expanded(nominal, needs_model);
+  alike.left_out.push_back(fmt::format(
+      "typical values: {} of {} cells name no framework or no kind of network, and cells are "
+      "compared: reality = nominal in all; allowed is reality = typical, too",
+      nominal_cells, sweep.cells.size()));
+  return alike;
 }
 
 Sweep expand(const GivenOptions& given) {

@@ -144,7 +144,7 @@ std::vector<Option> fixed_options() {
           Words<bool>{{"worker", false}, {"schedule", true}}, "worker", Role::question,
           "what throughput measures: a worker's computation, or one worker with its servers",
           "A rate that was measured through servers contains a push and an answer, which would "
-          "otherwise count twice.",
+          "otherwise count twice. It was measured without accumulation.",
           "schedule --schedule asp"),
       row("throughput-servers", &Scenario::throughput_servers, whole(0, 1e6), "", Role::question,
           "servers with which throughput-of = schedule was measured (default: the cell's)",

@@ -208,12 +208,17 @@ void take_reality(const GivenOptions& given, Scenario& scenario) {
   const auto chosen = given.find("reality");
   const bool left_out = chosen == given.end();
   Reality& reality = scenario.reality;
-  if (left_out ? scenario.framework.name.empty() : reality.name == nominal_reality)
+  if (!left_out && reality.name == nominal_reality)
     return;
+  const bool has_framework = !scenario.framework.name.empty();
   const NetworkCards cards =
-      at(given, "platform", [&] { return cards_of_platform(scenario.platform); });
-  if (left_out && cards.kind.empty())
+      left_out && !has_framework
+          ? NetworkCards()
+          : at(given, "platform", [&] { return cards_of_platform(scenario.platform); });
+  if (left_out && cards.kind.empty()) {
+    reality.unnamed.emplace_back("a framework or a kind of network");
     return;
+  }
   if (left_out)
     reality.name = typical_reality;
   at(given, left_out ? "platform" : "reality", [&] {
@@ -366,6 +371,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts, bo
           {found->option, found->option + " = " + found->why, Conflict::LeftOut::cell});
   resolve_compression(given, scenario, conflicts);
   resolve_learning(given, scenario, conflicts);
+  scenario.warnings = without_effect(scenario, given);
   return scenario;
 }
 

@@ -340,6 +340,7 @@ Setup prepare_with(const Scenario& given, const PlatformFile& platform,
   std::vector<Warning> warnings = shared_hosts(scenario, traffic);
   std::ranges::move(lone_workers(scenario, traffic.cluster), std::back_inserter(warnings));
   std::ranges::copy(platform.warnings, std::back_inserter(warnings));
+  std::ranges::copy(scenario.warnings, std::back_inserter(warnings));
   std::ranges::move(surprises_of(scenario, model, compute), std::back_inserter(warnings));
   if (scenario.iterations && *scenario.iterations % traffic.round != 0)
     warnings.push_back(

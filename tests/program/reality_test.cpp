@@ -127,5 +127,38 @@ TEST(BadReality, IsAnsweredInOneLineWithExitCodeTwo) {
     }
 }
 
+// A typical cell beside a nominal one loses for what only it is charged: once, 200 Gbit/s "was
+// slower" than 100 Gbit/s.
+TEST(RealityLeftOut, IsNominalInAllCellsWhereOnlySomeNameAKindOfNetwork) {
+  const std::string faster = "dgx:nodes=2:gpus=2:cards=2x200Gbps:ib";
+  const std::string slower = "dgx:nodes=2:gpus=2:cards=2x100Gbps";
+  const auto samples_per_s = [&](const Arguments& more, const std::string& note) {
+    const Ended ended = run_program(running(more));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.err.find("typical values: 1 of 2 cells") != std::string::npos, !note.empty())
+        << ended.err;
+    expect_mentions(ended.err, {note});
+    std::vector<double> all;
+    const Json document = Json::parse(ended.out);
+    for (const Json& cell : document.at("cells"))
+      all.push_back(cell.at("result").at("figures").at("throughput_samples_per_s").get<double>());
+    return all;
+  };
+  const std::string both = faster + "," + slower;
+  const std::string said = "reality = nominal in all";
+  const auto left_out = samples_per_s({"--json", "--platform", both}, said);
+  EXPECT_EQ(left_out, samples_per_s({"--json", "--platform", both, "--reality", "nominal"}, ""));
+  EXPECT_GT(left_out.at(0), left_out.at(1));
+  // Cells that are all typical stay so.
+  const auto typical = samples_per_s({"--json", "--platform", faster + "," + slower + ":ib"}, "");
+  EXPECT_LT(typical.at(0), left_out.at(0));
+  EXPECT_GT(typical.at(0), typical.at(1));
+  // So do cells beside one to which the user has given all values.
+  const auto given = samples_per_s({"--json", "--platform", faster, "--network-efficiency", "0.96",
+                                    "--straggling", "0.033", "--schedule", "bsp,asp"},
+                                   "");
+  EXPECT_NEAR(given.at(0), typical.at(0), 1e-6 * typical.at(0));
+}
+
 }  // namespace
 }  // namespace syncline

@@ -253,5 +253,43 @@ TEST(Lists, HaveNoEmptyValues) {
   }
 }
 
+TEST(Combination, OfAnOptionAndAPlatformInWordsToWhichItMeansNothingIsRefused) {
+  expect_mentions(error_message({{"platform", "pcie:nodes=2"}, {"host-bandwidth", "2e9"}}),
+                  {"--host-bandwidth", "means nothing to a platform in words", "48 GB/s"});
+  const Sweep sweep = expand(given({{"platform", "pcie:nodes=2,two-hosts"},
+                                    {"host-bandwidth", "2e9,4e9"},
+                                    {"schedule", "asp"}}));
+  EXPECT_EQ(sweep.cells.size(), 3U);  // of the words once
+}
+
+TEST(Combination, OfServerJitterAndNoServerOverheadIsRefused) {
+  expect_mentions(error_message({{"schedule", "asp"}, {"server-jitter", "1"}}),
+                  {"--server-jitter", "without server-overhead"});
+}
+
+// They may be for another schedule of the same file, so they are no error.
+TEST(Options, ThatAScheduleDoesNotUseAreWarnedOf) {
+  const auto warning = [](const std::map<std::string, std::string>& options) {
+    const std::vector<std::string> all = resolve(given(options)).warnings;
+    return all.empty() ? "" : all.front();
+  };
+  EXPECT_EQ(warning({{"schedule", "inhad"}, {"overlap", "off"}, {"bucket-bytes", "0"}}),
+            "overlap, bucket-bytes have no effect with schedule inhad");
+  EXPECT_EQ(warning({{"schedule", "asp"}, {"optimizer-overhead", "1e-5"}}),
+            "optimizer-overhead has no effect with schedule asp");
+  EXPECT_EQ(warning({{"exchange", "tree"}, {"server-overhead", "1e-4"}}),
+            "server-overhead has no effect with schedule bsp over exchange tree");
+  EXPECT_EQ(warning({{"throughput", "9"}, {"efficiency", "0.4"}}),
+            "efficiency has no effect beside throughput, which says how fast a worker computes");
+  EXPECT_EQ(warning({{"schedule", "gossip"}, {"bucket-closes", "after"}}),
+            "bucket-closes has no effect with schedule gossip");
+  for (const auto& used :
+       {std::map<std::string, std::string>{{"schedule", "asp"}, {"overlap", "off"}},
+        {{"exchange", "ps"}, {"server-overhead", "1e-4"}},
+        {{"schedule", "easgd"}, {"optimizer-overhead", "1e-5"}},
+        {{"framework", "pytorch-ddp"}, {"schedule", "gossip"}}})
+    EXPECT_EQ(warning(used), "");
+}
+
 }  // namespace
 }  // namespace syncline
