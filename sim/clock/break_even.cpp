@@ -45,20 +45,21 @@ std::vector<BandwidthRange> ranges_below_zero(ExtraSeconds extra_s, int looks, d
 }
 
 // Searches near `first` for a limit at which compressed and dense seconds are equal. `first` is the
-// limit for exchange times at the scenario's own bandwidth. Bisects by factors, to half a per cent;
-// returns 0 if there is no limit within a factor of four.
+// limit for exchange times at the scenario's own bandwidth. Bisects by factors, to a
+// ten-thousandth; returns 0 if there is no limit within a factor of four.
 template <class ExtraSeconds>
 double limit_near(double first, ExtraSeconds extra_s) {
-  const double sign = extra_s(first);
-  for (const double step : {1.3, 1 / 1.3, 4.0, 0.25})
-    if ((extra_s(first * step) < 0) != (sign < 0)) {
+  constexpr double near = 1 + 1e-4;
+  const bool is_below = extra_s(first) < 0;
+  for (const double step : {near, 1 / near, 1.3, 1 / 1.3, 4.0, 0.25})
+    if ((extra_s(first * step) < 0) != is_below) {
       double same = first;
       double other = first * step;
-      while (std::abs(std::log(other / same)) > 0.005) {
+      while (std::max(other / same, same / other) > near) {
         const double middle = std::sqrt(same * other);
-        ((extra_s(middle) < 0) == (sign < 0) ? same : other) = middle;
+        ((extra_s(middle) < 0) == is_below ? same : other) = middle;
       }
-      return other;
+      return same;
     }
   return 0;
 }
