@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -36,9 +38,25 @@ bool has_seed_of(const Result& cell, const std::set<double>& seeds) {
   return seeds.contains(number_in(cell.option("seed")).value_or(0));
 }
 
-// A key that is equal for cells that compete for the same place.
-std::string kind_of(const Result& cell) {
-  Words apart = tuned_in(cell);
+// Options that only some cells have, with one value: they come with a value of another option, as
+// chunk-bytes with exchange = ring, and nobody has chosen them.
+Words options_that_come_with_others(const std::vector<Results>& cells) {
+  std::map<std::string, std::vector<std::string>> values;
+  for (const Results& cell : cells)
+    for (const WrittenOption& option : cell.front().options)
+      values[option.name].push_back(option.value);
+  Words some;
+  for (const auto& [option, written] : values)
+    if (written.size() < cells.size() &&
+        std::ranges::adjacent_find(written, std::not_equal_to<>()) == written.end())
+      some.push_back(option);
+  return some;
+}
+
+// A key that is equal for cells that compete for the same place; `apart` are options that do not
+// count.
+std::string kind_of(const Result& cell, Words apart) {
+  std::ranges::move(tuned_in(cell), std::back_inserter(apart));
   apart.emplace_back("seed");
   return options_but(cell, apart);
 }
@@ -149,9 +167,10 @@ bool is_better(const Result& a, const Result& b) {
 std::vector<Results> best_of(std::vector<Results> cells, Words& notes) {
   std::set<double> choosing;
   std::map<std::string, std::vector<std::size_t>> kinds;  // places of cells
+  const Words come_along = options_that_come_with_others(cells);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     choosing.merge(choosing_seeds(cells[i].front()));
-    kinds[kind_of(cells[i].front())].push_back(i);
+    kinds[kind_of(cells[i].front(), come_along)].push_back(i);
   }
   if (choosing.empty())
     return cells;

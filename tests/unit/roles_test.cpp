@@ -7,6 +7,7 @@
 #include "sim/options/options.h"
 #include "sim/study/comparison.h"
 #include "sim/study/names.h"
+#include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/made_results.h"
@@ -152,6 +153,33 @@ TEST(Roles, OfBatchIsAChoiceAndOfTheNetworkModelIsNot) {
   EXPECT_EQ(role_of("hidden"), Role::learning) << "a parameter of a problem";
   EXPECT_EQ(role_of("density"), Role::choice);
   EXPECT_EQ(role_of("of a newer version"), Role::choice);
+}
+
+// An exchange brings options of its own, in which cells differ without anybody's choice; once,
+// best-of = exchange did nothing because of them.
+TEST(BestOf, ChoosesAmongVariantsThatHaveOptionsOfTheirOwn) {
+  const auto cell = [](const std::string& batch, const std::string& exchange, double samples_per_s,
+                       const std::pair<std::string, std::string>& own) {
+    return made_result({{"batch", batch},
+                        {"exchange", exchange},
+                        {"best-of", "exchange"},
+                        {"best-of-seeds", "seed 1"},
+                        {"seed", "1"},
+                        own},
+                       samples_per_s);
+  };
+  std::vector<Result> cells{cell("1", "ring", 50, {"chunk-bytes", "100"}),
+                            cell("1", "tree", 60, {"partition-bytes", "9"}),
+                            cell("4", "ring", 110, {"chunk-bytes", "100"}),
+                            cell("4", "tree", 90, {"partition-bytes", "9"})};
+  const Pool pool = pooled(cells);
+  ASSERT_EQ(pool.results.size(), 2U);
+  EXPECT_EQ(pool.results[0].option("exchange"), "tree");
+  EXPECT_EQ(pool.results[1].option("exchange"), "ring");
+  expect_mentions(pool.notes.front(), {"best-of = exchange: of 2 each has the fastest"});
+  // An option that is swept as well is a choice of its own, which a tree does not have.
+  cells.push_back(cell("4", "ring", 120, {"chunk-bytes", "200"}));
+  EXPECT_EQ(pooled(cells).results.size(), cells.size());
 }
 
 }  // namespace
