@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -111,6 +112,33 @@ std::string left_out(const std::string& path, const std::vector<std::string>& na
   if (names.size() > most_named)
     text += fmt::format(" and {} more", names.size() - most_named);
   return text;
+}
+
+// Which files a result's options name, and whether tables of costs and of software are read.
+std::string named_files(const Result& result) {
+  std::string key;
+  for (const char* option :
+       {"platform", "model", "device", "framework", "reality", "learn", "data"})
+    key += result.option(option) + "\n";
+  for (const auto& [option, value] :
+       {std::pair("compressor", "none"), {"server-overhead", "none"}, {"fidelity", "analytic"}})
+    key += result.option(option) == value ? "=" : "!";
+  return key;
+}
+
+// "results: a and b name the same files, which have changed between their runs"; empty if there is
+// no such pair.
+std::string changed_inputs(const std::string& path, const Folder& folder) {
+  std::map<std::string, std::size_t> first;  // of those that name the same files
+  for (std::size_t i = 0; i < folder.results.size(); ++i) {
+    const auto [same, added] = first.emplace(named_files(folder.results[i]), i);
+    if (!added && folder.results[same->second].inputs != folder.results[i].inputs)
+      return fmt::format(
+          "{}: {} and {} name the same files, which have changed between their runs, and do not "
+          "compare: run the sweep again with --resume, or delete the older one",
+          brief_path(path), brief(folder.names[same->second]), brief(folder.names[i]));
+  }
+  return "";
 }
 
 // Notes which cells of the sweep have no result in the folder.
@@ -232,8 +260,10 @@ int report_command(const std::vector<std::string>& arguments) {
                       .missing = {},
                       .notes = pool.notes,
                       .command = files.command};
-  if (!others.empty())
-    content.missing.push_back(others);
+  const std::string changed = changed_inputs(path, folder);
+  for (const std::string& fault : {others, changed})
+    if (!fault.empty())
+      content.missing.push_back(fault);
   note_missing_cells(path, folder.results, content);
   const std::string where = write_report(files, content) + write_table(table, folder.results);
   const std::vector<Result>& results = folder.results;
@@ -250,10 +280,10 @@ int report_command(const std::vector<std::string>& arguments) {
       std::puts(sentence.c_str());
     std::fputs(where.c_str(), stdout);
   }
-  if (others.empty())
-    return 0;
-  std::fprintf(stderr, "syncline: %s\n", others.c_str());
-  return 2;
+  for (const std::string& fault : {others, changed})
+    if (!fault.empty())
+      std::fprintf(stderr, "syncline: %s\n", fault.c_str());
+  return others.empty() && changed.empty() ? 0 : 2;
 }
 
 }  // namespace syncline

@@ -296,5 +296,21 @@ TEST(ResumedRun, DoesNotReadATraceLargerThanAny) {
   EXPECT_EQ(listing_of(folder.path("o")), files);
 }
 
+// Cells that were simulated before and after a change of a file do not compare.
+TEST_F(Resumed, AFolderOfTwoVersionsOfAFileIsReportedAsSuch) {
+  EXPECT_EQ(run({"--schedule", "bsp,asp", "--compressor", "none,topk", "--device", "none",
+                 "--server-overhead", "none,1e-4"})
+                .code,
+            0);
+  const auto report = [&] { return run_program({"report", folder_.path("out")}); };
+  EXPECT_EQ(report().code, 0);
+  folder_.write("p.xml", text_of(folder_.path("p.xml")) + "<!-- new -->\n");
+  EXPECT_EQ(run({"--schedule", "asp"}).code, 0);
+  const Ended ended = report();
+  EXPECT_EQ(ended.code, 2);
+  expect_mentions(ended.err, {"name the same files, which have changed", "--resume"});
+  EXPECT_EQ(lines_in(ended.err), 1U);
+}
+
 }  // namespace
 }  // namespace syncline
