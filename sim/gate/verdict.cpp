@@ -46,6 +46,8 @@ std::size_t count_of(const std::vector<Verdict>& verdicts, Verdict::Kind kind) {
 }
 
 std::string summary_of(const std::vector<Verdict>& verdicts) {
+  if (verdicts.empty())
+    return "no limit is given, so nothing is judged";
   const std::size_t met = count_of(verdicts, Kind::met);
   const auto not_yet =
       static_cast<std::size_t>(std::ranges::count(verdicts, true, &Verdict::not_yet));

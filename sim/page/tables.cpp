@@ -121,7 +121,7 @@ std::string full_report(const Result& result) {
     if (!words.empty())
       text += fmt::format("{:<24}{}\n", name, words);
   };
-  std::string throughput = fmt::format("{:.2f} samples/s", figures.throughput_samples_per_s);
+  std::string throughput = rate_shown(figures.throughput_samples_per_s, 2) + " samples/s";
   if (const std::optional<double>& interval = figures.throughput_interval) {
     constexpr double rounded = 1e-9;  // an interval below it is of rounded times
     throughput += fmt::format(" +- {:.2g} %", *interval < rounded ? 0 : 100 * *interval);

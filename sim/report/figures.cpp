@@ -87,8 +87,8 @@ std::string busiest_link_shown(const Result& result) {
 }
 
 std::string throughput_shown(const Result& result) {
-  return fmt::format("{}{:.1f}", is_unsteady(result.figures) ? "~" : "",
-                     result.figures.throughput_samples_per_s);
+  return fmt::format("{}{}", is_unsteady(result.figures) ? "~" : "",
+                     rate_shown(result.figures.throughput_samples_per_s, 1));
 }
 
 Figure row(const char* name, const FigureMember& member, Unit unit, unsigned roles,

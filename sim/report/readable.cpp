@@ -61,6 +61,11 @@ std::string count_shown(double number) {
   return digits;
 }
 
+std::string rate_shown(double per_s, int decimals) {
+  return per_s < std::pow(10, 2 - decimals) ? fmt::format("{:#.3g}", per_s)
+                                            : fmt::format("{:.{}f}", per_s, decimals);
+}
+
 std::string cost_shown(double price) {
   return price >= 0.1 && price < 999.995 ? fmt::format("{:.2f}", price) : count_shown(price);
 }

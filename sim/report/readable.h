@@ -17,6 +17,8 @@ std::string bytes_shown(double b);
 // "12,345", or four digits for a smaller number.
 std::string count_shown(double number);
 std::string cost_shown(double price);
+// With these decimals, or more, so that there are at least three digits.
+std::string rate_shown(double per_s, int decimals);
 // "a, b and c".
 std::string and_listed(const std::vector<std::string>& words);
 // The first few words, and how many more there are.

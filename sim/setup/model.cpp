@@ -112,6 +112,11 @@ Model read_csv_model(const std::string& path) {
   if (declared != nullptr && *declared != std::to_string(model.parameters()))
     refuse_file(path, "its layers have {} parameters, but its header declares {}",
                 model.parameters(), brief(*declared));
+  const std::string* declared_flop = csv.about("flop");
+  const auto its_flop = declared_flop == nullptr ? std::nullopt : number_in(*declared_flop);
+  if (its_flop && std::abs(model.forward_flop() - *its_flop) > 1e-3 * *its_flop)
+    refuse_file(path, "its layers have {} forward_flop, but its header declares {}",
+                number_text(model.forward_flop()), brief(*declared_flop));
   return model;
 }
 

@@ -20,6 +20,11 @@ ExchangeCost message_cost(const Traffic& traffic, Routes& routes, std::uint64_t 
   constexpr std::uint64_t megabyte = 1'000'000;
   payload.bytes = megabyte;
   const double seconds = exchange_time(traffic, routes, payload).exchange_s();
+  const Topology& topology = traffic.cluster.topology;
+  const int server = topology.workers();     // the first
+  if (seconds == 0 && topology.servers > 0)  // a worker alone has no partner but servers
+    return {.startup_s = routes.latency_s(0, server) + traffic.step_overhead_s,
+            .seconds_per_byte = 1 / routes.width_Bps(0, server)};
   return {.startup_s = startup_s, .seconds_per_byte = (seconds - startup_s) / megabyte};
 }
 

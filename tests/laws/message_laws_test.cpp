@@ -331,5 +331,26 @@ TEST(Law19, ChakraHasTheComputationAndTheBytesOfAnIteration) {
   EXPECT_EQ(by_id["5"]["dataDeps"], (Json{"4", "3"}));
 }
 
+// A worker alone pays a start for each push: once, its messages had one value, as starts cost
+// nothing. The fewer workers share a server's card, the fewer bytes a start is worth.
+TEST(Cat, PricesThePushesOfAWorkerAlone) {
+  for (const char* schedule : {"asp", "ssp", "inhad"}) {
+    std::uint64_t before = 0;
+    for (const char* workers : {"4", "2", "1"}) {
+      Options options{
+          {"platform", star_platform({.nodes = 4, .nic_latency_s = 1e-4, .servers = 1})},
+          {"model", model_of({1'000'000})},
+          {"compressor", "cat"},
+          {"schedule", schedule}};
+      options["servers"] = "1";
+      options["workers"] = workers;
+      const double sent = simulated(options).figures.bytes_sent;
+      EXPECT_GT(sent, 1e4) << schedule << workers;
+      EXPECT_GE(static_cast<std::uint64_t>(sent), before) << schedule << workers;
+      before = static_cast<std::uint64_t>(0.9 * sent);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace syncline

@@ -63,6 +63,8 @@ TEST(ReadModel, NamesTheLineOfARowWithTooFewOrTooManyFields) {
 
 TEST(ReadModel, NamesBothTotalsWhenTheyDiffer) {
   expect_mentions(error_message("# parameters: 31\n" + columns + "a,10,1\nb,20,1\n"), {"30", "31"});
+  expect_mentions(error_message("# flop: 3\n" + columns + "a,10,1\nb,20,1\n"),
+                  {"2 forward_flop", "declares 3"});
 }
 
 TEST(ReadModel, RefusesAModelThatTakesNoTimeOrHasNoLayers) {

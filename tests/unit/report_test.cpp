@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "sim/report/readable.h"
 #include "sim/report/worker_figures.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/trace_builder.h"
@@ -16,6 +17,16 @@ TEST(Throughput, IsSamplesOverSeconds) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 2).iterates(0, 1, 2);
   EXPECT_DOUBLE_EQ(builder.report(10, 0).throughput_samples_per_s, 5);
+}
+
+TEST(Throughput, IsShownWithThreeDigitsOrMore) {
+  EXPECT_EQ(rate_shown(0.018382, 1), "0.0184");  // once 0.0
+  EXPECT_EQ(rate_shown(1.7449, 1), "1.74");
+  EXPECT_EQ(rate_shown(12.345, 1), "12.3");
+  EXPECT_EQ(rate_shown(12345.67, 1), "12345.7");
+  EXPECT_EQ(rate_shown(0.5, 2), "0.500");
+  EXPECT_EQ(rate_shown(9.9996, 1), "10.0");
+  EXPECT_EQ(rate_shown(3.14159, 2), "3.14");
 }
 
 TEST(Figures, WarnsOfADivergenceAndSaysWhatToTry) {
