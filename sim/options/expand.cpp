@@ -208,8 +208,8 @@ bool is_typical(const Scenario& cell) {
   return !cell.reality.file.empty();
 }
 
-// Nominal, because it does not name what typical values are for.
-bool names_too_little(const Scenario& cell) {
+// Nominal because, of a framework and a kind of network, it names the first only.
+bool names_no_network(const Scenario& cell) {
   return !is_typical(cell) && !cell.reality.unnamed.empty();
 }
 
@@ -218,7 +218,7 @@ bool names_too_little(const Scenario& cell) {
 Sweep expand(const std::vector<Section>& sections, bool needs_model) {
   check_number_of_cells(sections);
   Sweep sweep = expanded(sections, needs_model);
-  const auto nominal_cells = std::ranges::count_if(sweep.cells, names_too_little);
+  const auto nominal_cells = std::ranges::count_if(sweep.cells, names_no_network);
   if (nominal_cells == 0 || std::ranges::none_of(sweep.cells, is_typical) ||
       std::ranges::any_of(sections,
                           [](const Section& one) { return one.options.contains("reality"); }))
@@ -229,7 +229,7 @@ Sweep expand(const std::vector<Section>& sections, bool needs_model) {
     section.options["reality"] = {nominal_reality, "--reality"};
   Sweep alike = expanded(nominal, needs_model);
   alike.left_out.push_back(fmt::format(
-      "typical values: {} of {} cells name no framework or no kind of network, and cells are "
+      "typical values: the platforms of {} of {} cells name no kind of network, and cells are "
       "compared: reality = nominal in all; allowed is reality = typical, too",
       nominal_cells, sweep.cells.size()));
   return alike;

@@ -13,7 +13,7 @@ namespace syncline {
 // cells whose values do not fit together (asp with exchange = ring), and parameters of a file that
 // a flag makes meaningless; `left_out` lists both. It is an error if no cell uses a value, or if a
 // section has no cell. Where no section chooses `reality`, and it would be typical in some cells
-// while others name no framework or no kind of network, it is nominal in all.
+// while the platforms of others name no kind of network, it is nominal in all.
 struct Sweep {
   std::vector<Scenario> cells;
   // `name` if there are sections, then the options that have a list in any section, in the order of

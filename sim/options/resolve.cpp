@@ -208,15 +208,12 @@ void take_reality(const GivenOptions& given, Scenario& scenario) {
   const auto chosen = given.find("reality");
   const bool left_out = chosen == given.end();
   Reality& reality = scenario.reality;
-  if (!left_out && reality.name == nominal_reality)
+  if (left_out ? scenario.framework.name.empty() : reality.name == nominal_reality)
     return;
-  const bool has_framework = !scenario.framework.name.empty();
   const NetworkCards cards =
-      left_out && !has_framework
-          ? NetworkCards()
-          : at(given, "platform", [&] { return cards_of_platform(scenario.platform); });
+      at(given, "platform", [&] { return cards_of_platform(scenario.platform); });
   if (left_out && cards.kind.empty()) {
-    reality.unnamed.emplace_back("a framework or a kind of network");
+    reality.unnamed.emplace_back("no kind of network is named");
     return;
   }
   if (left_out)

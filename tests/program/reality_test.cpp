@@ -135,7 +135,8 @@ TEST(RealityLeftOut, IsNominalInAllCellsWhereOnlySomeNameAKindOfNetwork) {
   const auto samples_per_s = [&](const Arguments& more, const std::string& note) {
     const Ended ended = run_program(running(more));
     EXPECT_EQ(ended.code, 0) << ended.err;
-    EXPECT_EQ(ended.err.find("typical values: 1 of 2 cells") != std::string::npos, !note.empty())
+    EXPECT_EQ(ended.err.find("platforms of 1 of 2 cells name no kind") != std::string::npos,
+              !note.empty())
         << ended.err;
     expect_mentions(ended.err, {note});
     std::vector<double> all;

@@ -305,7 +305,7 @@ TEST_F(Resumed, AFolderOfTwoVersionsOfAFileIsReportedAsSuch) {
   const auto report = [&] { return run_program({"report", folder_.path("out")}); };
   EXPECT_EQ(report().code, 0);
   folder_.write("p.xml", text_of(folder_.path("p.xml")) + "<!-- new -->\n");
-  EXPECT_EQ(run({"--schedule", "asp"}).code, 0);
+  EXPECT_EQ(run({"--schedule", "asp", "--device", "none"}).code, 0);
   const Ended ended = report();
   EXPECT_EQ(ended.code, 2);
   expect_mentions(ended.err, {"name the same files, which have changed", "--resume"});
