@@ -75,7 +75,8 @@ TEST(Law16, WorkersWithLateAveragesAreInTheEndAsFastAsTheSlowHost) {
 // `analytic` counted it there, and was up to 16 % too slow.
 TEST(Law16, WindowsOfLateAveragesBeginAndEndWhereStepsEnd) {
   for (const auto& [steps, delay] : {std::pair("2", "1"), {"8", "4"}})
-    for (const auto& [slow, jitter] : {std::pair(0.5, "0"), {1.0, "0.1"}, {0.8, "0.05"}}) {
+    for (const auto& [slow, jitter, tolerance] :  // with jitter, within their intervals of 1 %
+         {std::tuple(0.5, "0", 1e-6), {0.9, "0", 1e-6}, {1.0, "0.1", 5e-3}, {0.8, "0.05", 5e-3}}) {
       Options options = local_sgd("step");
       options["platform"] = star_platform({.nodes = 3, .nic_Bps = 1e9, .slow_speed = slow});
       options["local-steps"] = steps;
@@ -87,7 +88,7 @@ TEST(Law16, WindowsOfLateAveragesBeginAndEndWhereStepsEnd) {
       const Figures step = simulated(options).figures;
       options["fidelity"] = "analytic";
       const Figures analytic = simulated(options).figures;
-      EXPECT_NEAR(analytic.throughput_samples_per_s / step.throughput_samples_per_s, 1, 2e-3)
+      EXPECT_NEAR(analytic.throughput_samples_per_s / step.throughput_samples_per_s, 1, tolerance)
           << steps << ", " << slow << ", " << jitter;
     }
 }
