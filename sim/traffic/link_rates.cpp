@@ -270,11 +270,9 @@ std::vector<int> LinkShares::pass(double seconds) {
        drop_what_is_over()) {
     const int set = set_ends_.front().set;
     change(set);
-    const double since_s = now_s_ - sets_[index(set)].since_s;
     for (const int number : sets_[index(set)].groups) {
       const Rate& rate = rates_[index(number)];
-      const double carried = rate.carried + rate.Bps * since_s;
-      const double reached = carried * (1 + part_rounded) + slack_s * rate.Bps;
+      const double reached = carried_now(number) * (1 + part_rounded) + slack_s * rate.Bps;
       if (reached < rate.near_end)
         continue;
       Group& group = groups_[index(number)];
