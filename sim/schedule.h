@@ -34,6 +34,7 @@ struct Sharding {
   Among group = Among::all;  // its shards are everything together; other groups hold copies
   std::optional<int> parts;  // number of units, of equal size; none: the model's blocks
   bool parameters = true;    // are sharded, too: gathered before forward and before backward
+  bool gradients = true;     // are sharded, too: only their shards stay after backward
   bool adds_whole = false;   // gradients of micro-steps are added up before they are scattered
   int prefetch = 1;          // units whose parameters are gathered while another one computes
   // In backward, the next unit's parameters are gathered while a unit computes (pre), or after it

@@ -28,6 +28,7 @@ Sharding sharding(const Settings& settings) {
   const double units = settings.number("units");
   Sharding how{.group = settings.word("shard") == "node" ? Among::node : Among::all,
                .parameters = zero == 3,
+               .gradients = zero >= 2,
                .adds_whole = zero == 1 || settings.word("no-sync") == "on",
                .prefetch = static_cast<int>(settings.number("prefetch"))};
   if (const std::string& word = settings.word("backward-prefetch"); word != "pre")

@@ -29,8 +29,9 @@ StateShares shares_of(const Scenario& scenario, const Topology& topology) {
     return {};
   const Sharding sharding = scenario.schedule->sharding(scenario.schedule_settings);
   const double shard = 1.0 / static_cast<double>(topology.members(sharding.group, 0).size());
+  const bool stay_whole = sharding.adds_whole && scenario.accumulation > 1;
   return {.parameters = sharding.parameters ? shard : 1,
-          .gradients = sharding.adds_whole ? 1 : shard,
+          .gradients = sharding.gradients && !stay_whole ? shard : 1,
           .optimizer = shard};
 }
 
@@ -85,6 +86,18 @@ Gathered gathered_at_once(const Scenario& scenario, const Model& model, const To
     most.parameters = std::max(most.parameters, sum);
   }
   return most;
+}
+
+// Gradients that a worker has beside its shards while a unit's are whole, before they are
+// scattered: the others' shards of the largest unit.
+double scattered_at_once(const Scenario& scenario, const Model& model, const Topology& topology) {
+  const double shard = shares_of(scenario, topology).gradients;
+  if (shard == 1)
+    return 0;
+  const Sharding sharding = scenario.schedule->sharding(scenario.schedule_settings);
+  const std::vector<Bucket> units = unit_buckets(model, sharding.parts);
+  return (1 - shard) *
+         static_cast<double>(std::ranges::max_element(units, {}, &Bucket::parameters)->parameters);
 }
 
 // Bytes of a sample that are in memory at once, in 16 bits, by the model's file: everything that
@@ -155,12 +168,18 @@ std::optional<MemoryNeed> memory_need(const Scenario& scenario, const Model& mod
   const auto parameters = static_cast<double>(model.parameters());
   MemoryNeed need{.bytes = parameters * bytes, .has_bytes = device->memory_bytes, .arithmetic = {}};
   need.arithmetic = fmt::format("{:.4g} B parameters x ({}) bytes", parameters / 1e9, terms);
+  const auto of_each = static_cast<double>(value_bytes(kept_in(scenario.arithmetic)));
   if (const Gathered gathered = gathered_at_once(scenario, model, cluster.topology);
       gathered.units > 0) {
-    const auto of_each = static_cast<double>(value_bytes(kept_in(scenario.arithmetic)));
     need.bytes += gathered.parameters * of_each;
     need.arithmetic += fmt::format(" + {:.4g} B of {} x {:g} bytes", gathered.parameters / 1e9,
                                    counted(gathered.units, "gathered unit"), of_each);
+  }
+  if (const double others = scattered_at_once(scenario, model, cluster.topology); others > 0) {
+    need.bytes += others * of_each;
+    need.arithmetic +=
+        fmt::format(" + {:.4g} B of a unit's gradients, before they are scattered, x {:g} bytes",
+                    others / 1e9, of_each);
   }
   const double activations = activation_bytes_of(scenario, model);
   if (activations > 0) {
