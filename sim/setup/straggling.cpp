@@ -38,6 +38,16 @@ double with_leads_s(const std::vector<VaryingTime>& times, double lead) {
                   std::log(std::max<double>(1, static_cast<double>(equals))) / (2 * lead));
 }
 
+VaryingTime one_after_the_other(const VaryingTime& one, const VaryingTime& other) {
+  const double mean_s = one.mean_s + other.mean_s;
+  return {mean_s, std::hypot(one.mean_s * one.variation, other.mean_s * other.variation) / mean_s};
+}
+
+// Times of workers who wait for each other after each kind.
+struct Replica {
+  std::vector<VaryingTime> first, second;
+};
+
 }  // namespace
 
 VaryingTime longest_of(const std::vector<VaryingTime>& times) {
@@ -88,23 +98,37 @@ double straggling_factor(const Scenario& scenario, const Topology& topology,
     return 1;
   const Schedule& schedule = *scenario.schedule;
   const Settings& settings = scenario.schedule_settings;
-  std::map<int, std::vector<VaryingTime>> replicas;
-  const auto group = schedule.replica == nullptr ? std::nullopt : schedule.replica(settings);
+  std::map<int, Replica> replicas;
+  const bool has_shards = schedule.sharding != nullptr;
+  const auto number_of = [&](int worker) {
+    if (has_shards)
+      return topology.group_of(schedule.sharding(settings).group, worker);
+    const auto group = schedule.replica == nullptr ? std::nullopt : schedule.replica(settings);
+    return group ? topology.group_of(*group, worker) : worker;
+  };
   double slowest_s = 0;
   for (int worker = 0; worker < topology.workers(); ++worker) {
     const ComputedIteration& one = iterations[index(worker)];
     const double all_s = one.passes_s + one.step_s;
     slowest_s = std::max(slowest_s, all_s);
-    if (all_s > 0)
-      replicas[group ? topology.group_of(*group, worker) : worker].push_back(
+    if (all_s == 0)
+      continue;
+    Replica& replica = replicas[number_of(worker)];
+    if (has_shards && one.passes_s > 0 && one.step_s > 0) {
+      replica.first.push_back({one.step_s, scenario.straggling});
+      replica.second.push_back({one.passes_s, scenario.straggling});
+    } else {
+      replica.first.push_back(
           {all_s, scenario.straggling * std::hypot(one.passes_s, one.step_s) / all_s});
+    }
   }
   if (slowest_s == 0)
     return 1;
   const double round = schedule.round_of(settings, topology.workers());
   std::vector<VaryingTime> together, of_an_iteration;
-  for (const auto& [number, workers] : replicas) {
-    of_an_iteration.push_back(longest_of(workers));
+  for (const auto& [number, replica] : replicas) {
+    of_an_iteration.push_back(
+        one_after_the_other(longest_of(replica.first), longest_of(replica.second)));
     const auto& [mean_s, variation] = of_an_iteration.back();
     together.push_back({mean_s, variation / std::sqrt(round)});
   }
