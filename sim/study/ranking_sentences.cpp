@@ -283,8 +283,8 @@ std::string prices_of(const Results& results, const Ranking& ranking) {
 // Says what an epoch takes in the fastest cell and costs in the cheapest; empty without a price and
 // a size.
 std::string epoch_sentence(const Results& results, const Ranking& ranking) {
-  const RankedCell& fastest = ranking.cells.front();  // a cell that fits into memory, if one does
-  if (!fastest.fits)
+  const RankedCell& fastest = ranking.cells.front();  // a candidate, if there is one
+  if (!fastest.is_candidate)
     return {};
   const auto sized = finite_number_in(results[fastest.result].option("epoch-samples"));
   if (!sized && !fastest.epoch_cost)
@@ -305,18 +305,21 @@ std::string epoch_sentence(const Results& results, const Ranking& ranking) {
   if (!fastest.epoch_cost)
     return text + ".";
   const auto priced = [](const RankedCell& cell) {
-    return cell.fits ? cell.epoch_cost.value_or(HUGE_VAL) : HUGE_VAL;
+    return cell.is_candidate ? cell.epoch_cost.value_or(HUGE_VAL) : HUGE_VAL;
   };
   const std::string cost = cost_shown(*fastest.epoch_cost);
   const RankedCell& cheapest = *std::ranges::min_element(ranking.cells, {}, priced);
-  const double least = priced(cheapest) * (1 + cheapest.half_width / cheapest.samples_per_s);
-  if (*fastest.epoch_cost * (1 - fastest.half_width / fastest.samples_per_s) <= least)
+  constexpr double as_cheap = 1.005;
+  if (*fastest.epoch_cost <= priced(cheapest) * as_cheap)
     return fmt::format("The fastest ({}) is also the cheapest: {} per {} samples, in {}.{}",
                        whom(fastest), cost, amount, duration_shown(fastest.epoch_s),
                        prices_of(results, ranking));
-  return fmt::format("{} and cost{} {}; the cheapest is {}: {} in {}.{}", text, sized ? "s" : "",
+  const bool by_chance = *fastest.epoch_cost * (1 - fastest.uncertainty()) <=
+                         priced(cheapest) * (1 + cheapest.uncertainty());
+  return fmt::format("{} and cost{} {}; the cheapest is {}: {} in {}{}.{}", text, sized ? "s" : "",
                      cost, whom(cheapest), cost_shown(priced(cheapest)),
-                     duration_shown(cheapest.epoch_s), prices_of(results, ranking));
+                     duration_shown(cheapest.epoch_s), by_chance ? ", which may be chance" : "",
+                     prices_of(results, ranking));
 }
 
 }  // namespace

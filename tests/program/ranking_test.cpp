@@ -292,6 +292,14 @@ TEST(Ranking, SaysWhatAnEpochTakesAndCosts) {
             "An epoch of 2,500,000 samples takes 4 min 10 s at the fastest (8 workers).");
 }
 
+// Intervals that overlap do not make the dearer cell the cheapest, as until November 2026.
+TEST(Ranking, NamesTheCheapestAlsoWhereChanceMayDecide) {
+  EXPECT_EQ(ranking_of({{of("bsp", "ring", 4), 6250, 0.3, 9}, {of("bsp", "ring", 8), 1e4, 0.3, 9}})
+                .sentences.back(),
+            "A million samples take 1 min 40 s at the fastest (8 workers) and cost 2.00; the "
+            "cheapest is 4 workers: 1.60 in 2 min 40 s, which may be chance.");
+}
+
 TEST(Tables, HaveAColumnForWhatDiffersThoughNobodySweptIt) {
   const std::vector<Result> results{
       result_of({{{"compressor", "none"}, {"exchange", "ring"}, {"batch", "32"}}, 1}),
