@@ -69,8 +69,13 @@ def chosen(config, out):
 
 
 def tuning(notes):
-    """The program's sentences about its choices, without the warning that the seeds that chose are reported too."""
-    return [note.split(", which ")[0] + note[len(note.split("; ")[0]):] for note in notes if note.startswith("best-of")]
+    """The program's sentences about its choices, without its warnings about seeds and samples that chose, and report too."""
+    told = []
+    for note in notes:
+        if note.startswith("best-of"):
+            chosen, *more = note.split("; ")
+            told.append("; ".join([chosen.split(", which ")[0], *(part for part in more if " at an end " in part)]))
+    return told
 
 
 def write_chosen(config, tune, about, settings, seeds, listed=(), without=()):
