@@ -249,6 +249,16 @@ std::vector<std::string> without_effect(const Scenario& scenario, const GivenOpt
                     averages ? " over exchange " + scenario.written.at("exchange") : ""));
   for (const auto& [option, sentence] : meaningless(scenario, given))
     sentences.push_back(sentence);
+  if (scenario.schedule->servers_step() && scenario.compresses() && scenario.optimizer.values > 0)
+    sentences.push_back(
+        fmt::format("optimizer has no effect with schedule {} and a compressor: servers add "
+                    "messages, without a step",
+                    scenario.schedule->name));
+  if (const auto sharding = scenario.schedule->sharding;
+      sharding != nullptr && given.contains("channels") &&
+      sharding(scenario.schedule_settings).group != Among::all)
+    sentences.emplace_back(
+        "channels has no effect where groups of workers hold shards: each has one ring");
   if (given.contains("efficiency") && scenario.throughput)
     sentences.emplace_back(
         "efficiency has no effect beside throughput, which says how fast a worker computes");

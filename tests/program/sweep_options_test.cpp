@@ -283,10 +283,20 @@ TEST(Options, ThatAScheduleDoesNotUseAreWarnedOf) {
             "efficiency has no effect beside throughput, which says how fast a worker computes");
   EXPECT_EQ(warning({{"schedule", "gossip"}, {"bucket-closes", "after"}}),
             "bucket-closes has no effect with schedule gossip");
+  EXPECT_EQ(warning({{"schedule", "fsdp"}, {"shard", "node"}, {"channels", "4"}}),
+            "channels has no effect where groups of workers hold shards: each has one ring");
+  EXPECT_EQ(warning({{"schedule", "asp"},
+                     {"compressor", "efsign"},
+                     {"device", "h100-modelled"},
+                     {"optimizer", "adam"},
+                     {"memory-bandwidth", "1e12"}}),
+            "optimizer has no effect with schedule asp and a compressor: servers add messages, "
+            "without a step");
   for (const auto& used :
        {std::map<std::string, std::string>{{"schedule", "asp"}, {"overlap", "off"}},
         {{"exchange", "ps"}, {"server-overhead", "1e-4"}},
         {{"schedule", "easgd"}, {"optimizer-overhead", "1e-5"}},
+        {{"schedule", "fsdp"}, {"channels", "4"}},
         {{"framework", "pytorch-ddp"}, {"schedule", "gossip"}}})
     EXPECT_EQ(warning(used), "");
 }
