@@ -125,6 +125,7 @@ Plan in_channels(const Topology& topology, int rank,
   for (int channel = 0; channel < channels; ++channel) {
     Phase one = phase(place_in(topology, channel, rank), {channel, channels});
     one.stage.channel = channel;
+    one.stage.channels = channels;
     plan.emplace_back(std::move(one));
   }
   return plan;

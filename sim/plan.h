@@ -105,6 +105,7 @@ struct Stage {
   int fine_pieces = 0;
   // Without a pipeline: its ring or tree; the phases of one follow each other in a stream.
   int channel = 0;
+  int channels = 1;  // that carry the payload side by side
 
   int stream() const { return stages > 1 ? pass * stages + place : channel; }
 };

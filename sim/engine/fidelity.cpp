@@ -36,10 +36,8 @@ void choose_fidelity(Setup& setup) {
 }
 
 bool is_one_flow(const Setup& setup, const Phase& phase) {
-  const Topology& topology = setup.traffic.cluster.topology;
-  const bool in_channels = setup.traffic.has_channels() && phase.group_size == topology.workers();
   return is_fused(phase, setup.traffic.every_step,
-                  topology.workers() * (in_channels ? topology.channel_count() : 1));
+                  setup.traffic.cluster.topology.workers() * phase.stage.channels);
 }
 
 bool doubts_flows(const Setup& setup, double fullest_link) {

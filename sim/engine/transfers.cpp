@@ -137,7 +137,7 @@ void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
       barrier.ring[previous] = {.to = rank,
                                 .latency_s = latency_s,
                                 .seconds = std::max(0.0, *message.ended_s - began_s - carried_s)};
-  if (run.setup.traffic.has_channels())
+  if (phase.stage.channels > 1)
     flow.alone_s =
         static_cast<double>(phase.receives[0].bytes) / run.wire.routes.width_Bps(previous, rank);
 }

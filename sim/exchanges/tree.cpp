@@ -189,6 +189,7 @@ Plan plan_by(Plan (*in_rounds)(const std::vector<Timed>&, int, int, int), const 
     const int chunks = partitions(bytes / 2, settings.number("chunk-bytes"));
     for (auto& action : in_rounds(trees(topology, channel, bytes, rank), chunks, fill, n)) {
       std::get<Phase>(action).stage.channel = channel;
+      std::get<Phase>(action).stage.channels = topology.channel_count();
       plan.push_back(std::move(action));
     }
   }

@@ -114,7 +114,7 @@ struct RingPhase {
 };
 
 // Assumes that a flow takes as long as the busiest link on its way.
-RingPhase ring_phase(const Traffic& traffic, const Routes& routes, CommonPhase phase) {
+RingPhase ring_phase(const Routes& routes, CommonPhase phase) {
   RingPhase found{.steps = phase.steps,
                   .fixed_s = phase.fixed_s,
                   .bytes_s = phase.flows.seconds(routes),
@@ -131,7 +131,7 @@ RingPhase ring_phase(const Traffic& traffic, const Routes& routes, CommonPhase p
           alone_s = std::max(alone_s, seconds_of(routes, link, member->bytes));
         }
         hops.push_back({.latency_s = member->latency_s, .part_s = flow_s / phase.steps});
-        if (traffic.has_channels())
+        if (phase.rings.size() > 1)
           hops.back().alone_s = alone_s / phase.steps;
         member = &members[index(std::exchange(member->next, -1))];
       }
@@ -253,7 +253,7 @@ TimeByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payloa
   }
   std::map<std::pair<Kind, int>, double> phase_s;
   for (auto& [name, phase] : phases) {
-    found.phases.push_back(ring_phase(traffic, routes, std::move(phase)));
+    found.phases.push_back(ring_phase(routes, std::move(phase)));
     const auto [seconds, bytes_s] = found.phases.back().seconds(1, traffic.step_overhead_s);
     slowest.bytes_s += bytes_s;
     slowest.fixed_s += seconds - bytes_s;

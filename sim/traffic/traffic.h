@@ -109,9 +109,6 @@ struct Traffic {
     return plan_of(payload, rank, every_step);
   }
   Plan plan_of(const Payload& whole, int rank, bool every_step) const;
-  bool has_channels() const {
-    return exchange->has_channels && cluster.topology.channel_count() > 1;
-  }
   // Number of ranks that have a plan: workers, and servers if the exchange uses them.
   int averaging_ranks() const;
 
