@@ -156,6 +156,26 @@ std::vector<Channel> channels_of(std::vector<std::vector<int>> rings) {
   return channels;
 }
 
+void Payload::add(const Payload& other, int workers) {
+  const bool drawn = !messages.empty() || !other.messages.empty();
+  const bool summed = !sums.empty() || !other.sums.empty();
+  if (drawn)
+    messages.resize(index(workers), bytes);
+  if (summed)
+    sums.resize(index(workers), bytes);
+  for (int worker = 0; worker < workers; ++worker) {
+    if (drawn)
+      messages[index(worker)] += other.message_of(worker);
+    if (summed)
+      sums[index(worker)] += other.sum_of(worker);
+  }
+  bytes += other.bytes;
+  dense_bytes += other.dense_bytes;
+  small_bytes += other.small_bytes;
+  elements += other.elements;
+  tensors += other.tensors;
+}
+
 Topology make_topology(const std::vector<int>& workers_in_node, int servers) {
   Topology topology;
   topology.servers = servers;

@@ -51,7 +51,12 @@ struct Bucket {
   std::string first;                // names of its first and last layer, in backward order
   std::string last;
   ServerParts parts;
+  // Tensors that a fusion cycle sends together: compressed one by one, decoded together. Empty:
+  // they are compressed together, too.
+  std::vector<Bucket> apart;
   double waits_s = 0;  // after its last gradient is ready, for the end of a fusion cycle
+  // Seconds of compressing `apart` that a second core has done when backward makes the last tensor.
+  double hidden_s = 0;
 
   // Tensors in a server's part of the bucket's messages.
   int tensors_of(int server) const { return syncline::tensors_of(parts, tensors, server); }
@@ -78,6 +83,8 @@ struct Payload {
   // however many of its workers push it.
   double tensors_in(double message_bytes, int servers, int server) const;
   std::uint64_t sum_of(int worker) const { return sums.empty() ? bytes : sums[index(worker)]; }
+  // Adds a payload that is sent with this one.
+  void add(const Payload& other, int workers);
 };
 
 // The payload of an uncompressed gradient.

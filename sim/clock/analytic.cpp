@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <fmt/format.h>
 #include <functional>
 #include <limits>
 #include <map>
@@ -335,8 +334,9 @@ class AllWorkers final : public PeersWorker {
     for (std::size_t worker = 0; time.compress_s > 0 && worker < now_s_.size(); ++worker) {
       if (has_second_core(worker)) {
         read_arrived(averages, worker, now_s_[worker]);
-        ready_s[worker] = on_second_core(Verb::compress, bucket.index, worker, now_s_[worker],
-                                         time.compress_s, this_iteration());
+        ready_s[worker] =
+            on_second_core(Verb::compress, bucket.index, worker, now_s_[worker] - bucket.hidden_s,
+                           time.compress_s, this_iteration());
       } else {
         compute_one(Verb::compress, bucket.index, worker, time.compress_s, -1, this_iteration());
         ready_s[worker] = now_s_[worker];

@@ -13,7 +13,7 @@ std::optional<Averaging> averaging(const Setup& setup, Routes& routes) {
   if (setup.traffic.partners != Schedule::Partners::each_other)
     return std::nullopt;
   const Round round = recorded_round(setup);
-  CollectiveTimes times = collective_times(setup, routes);
+  const CollectiveTimes times = collective_times(setup, routes);
   Averaging all;
   all.in_group = sum_of(times.within);
   if (setup.shards) {
@@ -32,8 +32,6 @@ std::optional<Averaging> averaging(const Setup& setup, Routes& routes) {
   if (!setup.traffic.compression.on() || setup.shards)
     return all;
   all.even = break_even(setup, routes, round, times);
-  times.over_all = all.even->dense;
-  all.dense_iteration_s = iteration_seconds(setup, round, times);
   return all;
 }
 

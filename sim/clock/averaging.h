@@ -19,8 +19,7 @@ struct Averaging {
   // workers do.
   std::optional<double> without_overlap_s;
   std::optional<double> iteration_s;
-  std::optional<BreakEven> even;            // none: nothing compresses
-  std::optional<double> dense_iteration_s;  // of the dense rival
+  std::optional<BreakEven> even;  // none: nothing compresses
 };
 
 // None if servers decide what workers do, or if the platform's profiles change the times of

@@ -6,14 +6,19 @@
 #include <map>
 #include <utility>
 
+#include "sim/setup/buckets.h"
+#include "sim/setup/dense_rival.h"
+#include "sim/traffic/exchange_cost.h"
+
 namespace syncline {
 
 namespace {
 
 constexpr double lowest = 1e-9;  // search range, in multiples of the scenario's bandwidth
 constexpr double highest = 1e9;
-constexpr int many_looks = 1800;  // a hundred per decade: finds both limits of a range
-constexpr int few_looks = 72;     // used where each look evaluates all exchanges anew
+constexpr int many_looks = 1800;     // a hundred per decade: finds both limits of a range
+constexpr double near_limit = 1.05;  // so near it is known which is faster
+constexpr int few_looks = 72;        // used where each look evaluates all exchanges anew
 
 // `extra_s`: compressed minus dense seconds at a multiple of the bandwidth; negative within the
 // ranges.
@@ -73,47 +78,54 @@ bool drift_apart(const std::vector<ExchangeTime>& buckets) {
   });
 }
 
-// Evaluates a scenario with other times for its averages over all workers.
+// One of the two scenarios, evaluated with other times for its averages over all workers.
 struct Averages {
   const Setup& setup;
   const Round& round;
   const CollectiveTimes& times;
 
-  CollectiveTimes with(std::vector<ExchangeTime> over_all) const {
+  double seconds(std::vector<ExchangeTime> over_all, double bandwidth = 1) const {
     CollectiveTimes all = times;
     all.over_all = std::move(over_all);
-    return all;
-  }
-  double seconds(const CollectiveTimes& all, double bandwidth = 1) const {
     return iteration_seconds(setup, round, all, bandwidth);
+  }
+  // If ranks reach an exchange at different times, the work inside all exchanges but the last may
+  // be hidden behind the next exchange.
+  double least_seconds(std::vector<ExchangeTime> buckets) const {
+    for (std::size_t i = 0; i + 1 < buckets.size(); ++i) {
+      buckets[i].between_s = 0;
+      buckets[i].works.clear();
+    }
+    return seconds(std::move(buckets));
+  }
+  double together_s() const { return setup.compute.together_s(slowest_worker(setup)); }
+  // Without overlap and computation.
+  double alone_s(const std::vector<ExchangeTime>& buckets) const {
+    double seconds = together_s();
+    for (const ExchangeTime& bucket : buckets)
+      seconds += bucket.compress_s + bucket.exchange_s() + bucket.decompress_s;
+    return seconds;
   }
 };
 
-// The scenario's seconds or less: if ranks reach an exchange at different times, the work inside
-// all exchanges but the last may be hidden behind the next exchange.
-double least_seconds(const Averages& averages, std::vector<ExchangeTime> buckets) {
-  for (std::size_t i = 0; i + 1 < buckets.size(); ++i) {
-    buckets[i].between_s = 0;
-    buckets[i].works.clear();
-  }
-  return averages.seconds(averages.with(std::move(buckets)));
+using SecondsOf = double (*)(const Averages&, const std::vector<ExchangeTime>&);
+
+double alone_s(const Averages& one, const std::vector<ExchangeTime>& buckets) {
+  return one.alone_s(buckets);
 }
 
-double alone_s(const std::vector<ExchangeTime>& buckets) {
-  double seconds = 0;
-  for (const ExchangeTime& bucket : buckets)
-    seconds += bucket.compress_s + bucket.exchange_s() + bucket.decompress_s;
-  return seconds;
+double overlapped_s(const Averages& one, const std::vector<ExchangeTime>& buckets) {
+  return one.seconds(buckets);
 }
 
-// Exchange times of a scenario and its rival, evaluated at given bandwidths.
-class BothTimes {
+// A scenario and its rival, and their exchange times at given bandwidths.
+class Both {
  public:
-  BothTimes(const Setup& setup, Routes& routes, const Traffic& rival)
-      : setup_(setup), routes_(routes), rival_(rival) {}
+  Both(const Averages& ours, const Averages& rival, Routes& routes)
+      : ours_(ours), rival_(rival), routes_(routes) {}
 
   // If bandwidth-factor names links, only the bandwidths of those links are multiplied.
-  bool of_named() const { return !setup_.scenario.link_bandwidths.empty(); }
+  bool of_named() const { return !ours_.setup.scenario.link_bandwidths.empty(); }
 
   using Times = std::pair<std::vector<ExchangeTime>, std::vector<ExchangeTime>>;
   const Times& at(double bandwidth) {
@@ -123,98 +135,168 @@ class BothTimes {
     if (of_named())
       routes_.scale_named(bandwidth);
     const double of_all = of_named() ? 1 : bandwidth;
-    known->second = {bucket_times(setup_.traffic, routes_, setup_.buckets, of_all),
-                     bucket_times(rival_, routes_, setup_.buckets, of_all)};
+    known->second = {bucket_times(ours_.setup.traffic, routes_, ours_.setup.buckets, of_all),
+                     bucket_times(rival_.setup.traffic, routes_, rival_.setup.buckets, of_all)};
     if (of_named())
       routes_.scale_named(1);
     return known->second;
   }
 
-  template <class SecondsOf>
+  // Likewise, with the messages that a compressor with network prices makes at this bandwidth.
+  // Finding their sizes takes long.
+  Times with_messages_at(double bandwidth) {
+    Times both = at(bandwidth);
+    if (ours_.setup.scenario.network_prices)
+      both.first = compressed_at(bandwidth, traffic_at(bandwidth));
+    return both;
+  }
+
+  // The limit with the messages that are made there, near this one with those of the scenario's own
+  // bandwidth. 0: none was found.
+  double limit_with_messages(double limit, SecondsOf seconds_of) {
+    constexpr int most_looks = 12;
+    for (int look = 0; look < most_looks && limit > 0; ++look) {
+      const Traffic traffic = traffic_at(limit);
+      const double next = limit_near(limit, [&](double bandwidth) {
+        return seconds_of(ours_, compressed_at(bandwidth, traffic)) -
+               seconds_of(rival_, at(bandwidth).second);
+      });
+      if (std::abs(next / limit - 1) < 1e-3)
+        return next;
+      // Messages grow with the bandwidth, so the limit is between the two, or further down.
+      limit = next > 0 ? std::sqrt(limit * next) : limit / 2;
+    }
+    return 0;
+  }
+
   double extra_s(double bandwidth, SecondsOf seconds_of) {
     const Times& both = at(bandwidth);
-    return seconds_of(both.first) - seconds_of(both.second);
+    return seconds_of(ours_, both.first) - seconds_of(rival_, both.second);
+  }
+
+  // True if compression pays within these ranges alone, also with the messages that a compressor
+  // with network prices makes at other bandwidths: looks beside the limits, and far from them.
+  bool is_so_everywhere(const std::vector<BandwidthRange>& ranges, SecondsOf seconds_of) {
+    if (!ours_.setup.scenario.network_prices)
+      return true;
+    const auto pays_by = [&](double bandwidth) {
+      return std::ranges::any_of(ranges, [&](const BandwidthRange& range) {
+        return bandwidth > range.from && (range.to == 0 || bandwidth < range.to);
+      });
+    };
+    std::vector<double> looks{0.01, 1, 100};  // times the scenario's bandwidth
+    for (const auto& [from, to] : ranges)
+      for (const double limit : {from, to})
+        if (limit > 0)
+          looks.insert(looks.end(), {limit / near_limit, limit * near_limit});
+    return std::ranges::all_of(looks, [&](double bandwidth) {
+      const auto [compressed, dense] = with_messages_at(bandwidth);
+      return (seconds_of(ours_, compressed) < seconds_of(rival_, dense)) == pays_by(bandwidth);
+    });
+  }
+
+  // True if it is certain which is faster.
+  bool is_confirmed(double bandwidth, bool compressed_is_faster) {
+    const auto [compressed, dense] = with_messages_at(bandwidth);
+    return compressed_is_faster ? ours_.seconds(compressed) < rival_.least_seconds(dense)
+                                : ours_.least_seconds(compressed) > rival_.seconds(dense);
   }
 
  private:
-  const Setup& setup_;
+  std::vector<ExchangeTime> compressed_at(double bandwidth, const Traffic& traffic) {
+    if (of_named())
+      routes_.scale_named(bandwidth);
+    auto times = bucket_times(traffic, routes_, ours_.setup.buckets, of_named() ? 1 : bandwidth);
+    if (of_named())
+      routes_.scale_named(1);
+    return times;
+  }
+
+  // Ours, with the messages of this bandwidth.
+  Traffic traffic_at(double bandwidth) {
+    const Setup& setup = ours_.setup;
+    Traffic traffic = setup.traffic;
+    const Traffic dense = dense_traffic(traffic, *traffic.exchange);
+    if (of_named())
+      routes_.scale_named(bandwidth);
+    traffic.compression = traffic.compression.with_start(
+        start_bytes(dense, routes_, dense.bytes_of(setup.model_bucket),
+                    traffic.compression.compressor().reducible, of_named() ? 1 : bandwidth));
+    if (of_named())
+      routes_.scale_named(1);
+    return traffic;
+  }
+
+  const Averages& ours_;
+  const Averages& rival_;
   Routes& routes_;
-  const Traffic& rival_;
   std::map<double, Times> known_;
 };
 
 // Finds the ranges from the exchange times at the scenario's own bandwidths, split into bytes and
 // the rest.
-void find_ranges(const Averages& averages, BreakEven& result) {
+void find_ranges(const Averages& ours, const Averages& rival, BreakEven& result) {
   double saved_s = 0;
-  double spent_s = 0;
-  for (std::size_t i = 0; i < result.dense.size(); ++i) {
-    const ExchangeTime& ours = result.compressed[i];
-    saved_s += result.dense[i].bytes_s - ours.bytes_s;
-    spent_s += ours.compress_s + ours.between_s + ours.decompress_s + ours.fixed_s -
-               result.dense[i].fixed_s;
+  double spent_s = ours.together_s() - rival.together_s();
+  for (const ExchangeTime& bucket : ours.times.over_all) {
+    saved_s -= bucket.bytes_s;
+    spent_s += bucket.compress_s + bucket.between_s + bucket.decompress_s + bucket.fixed_s;
+  }
+  for (const ExchangeTime& bucket : rival.times.over_all) {
+    saved_s += bucket.bytes_s;
+    spent_s -= bucket.fixed_s;
   }
   if (saved_s > 0)
     result.without_overlap = {{.to = spent_s > 0 ? saved_s / spent_s : 0}};
   else if (spent_s < 0)
     result.without_overlap = {{.from = saved_s / spent_s}};
-  const CollectiveTimes compressed = averages.with(result.compressed);
-  const CollectiveTimes dense = averages.with(result.dense);
   const auto extra_s = [&](double bandwidth) {
-    return averages.seconds(compressed, bandwidth) - averages.seconds(dense, bandwidth);
+    return iteration_seconds(ours.setup, ours.round, ours.times, bandwidth) -
+           iteration_seconds(rival.setup, rival.round, rival.times, bandwidth);
   };
   result.with_overlap = ranges_below_zero(extra_s, many_looks, 1e-9);
 }
 
-BreakEven break_even_of(const Setup& setup, Routes& routes, const Round& round,
-                        const CollectiveTimes& times) {
-  const Averages averages{setup, round, times};
-  BreakEven result{.rival = dense_traffic(setup.traffic, *setup.scenario.dense_exchange)};
-  BothTimes both(setup, routes, result.rival);
-  result.compressed = times.over_all;
-  result.dense = bucket_times(result.rival, routes, setup.buckets);
-  const auto overlapped_s = [&](const std::vector<ExchangeTime>& buckets) {
-    return averages.seconds(averages.with(buckets));
-  };
-  const auto find = [&](auto seconds_of) {
+BreakEven break_even_of(const Averages& ours, const Averages& rival, Routes& routes) {
+  BreakEven result{.rival = rival.setup.traffic};
+  Both both(ours, rival, routes);
+  const auto find = [&](SecondsOf seconds_of) {
     return ranges_below_zero([&](double bandwidth) { return both.extra_s(bandwidth, seconds_of); },
                              few_looks, 1e-4);
   };
-  const auto look_again = [&](std::vector<BandwidthRange>& ranges, auto seconds_of) {
+  const auto look_again = [&](std::vector<BandwidthRange>& ranges, SecondsOf seconds_of) {
     for (BandwidthRange& range : ranges)
       for (double* limit : {&range.from, &range.to})
         if (*limit > 0) {
-          *limit = limit_near(
-              *limit, [&](double bandwidth) { return both.extra_s(bandwidth, seconds_of); });
+          *limit = ours.setup.scenario.network_prices
+                       ? both.limit_with_messages(*limit, seconds_of)
+                       : limit_near(*limit, [&](double bandwidth) {
+                           return both.extra_s(bandwidth, seconds_of);
+                         });
           result.known = result.known && *limit > 0;
         }
   };
-  result.known = !drift_apart(result.compressed) && !setup.within;
+  result.known = !drift_apart(ours.times.over_all) && !ours.setup.within;
   if (both.of_named() && result.known) {
     result.without_overlap = find(alone_s);
     result.with_overlap = find(overlapped_s);
   } else {
-    find_ranges(averages, result);
+    find_ranges(ours, rival, result);
   }
   if (!result.known)
     return result;
-  if (!both.of_named()) {
+  if (!both.of_named() || ours.setup.scenario.network_prices) {
     look_again(result.without_overlap, alone_s);
     look_again(result.with_overlap, overlapped_s);
   }
-  const auto is_confirmed = [&](double bandwidth, bool expected) {
-    const auto& [compressed, dense] = both.at(bandwidth);
-    return expected ? overlapped_s(compressed) < least_seconds(averages, dense)
-                    : least_seconds(averages, compressed) > overlapped_s(dense);
-  };
-  constexpr double near = 1.05;
-  for (const auto& [from, to] : result.with_overlap) {
-    result.known =
-        result.known &&
-        (from == 0 || (is_confirmed(from / near, false) && is_confirmed(from * near, true)));
+  for (const auto& [from, to] : result.with_overlap)
     result.known = result.known &&
-                   (to == 0 || (is_confirmed(to / near, true) && is_confirmed(to * near, false)));
-  }
+                   (from == 0 || (both.is_confirmed(from / near_limit, false) &&
+                                  both.is_confirmed(from * near_limit, true))) &&
+                   (to == 0 || (both.is_confirmed(to / near_limit, true) &&
+                                both.is_confirmed(to * near_limit, false)));
+  result.known = result.known && both.is_so_everywhere(result.with_overlap, overlapped_s) &&
+                 both.is_so_everywhere(result.without_overlap, alone_s);
   return result;
 }
 
@@ -222,14 +304,23 @@ BreakEven break_even_of(const Setup& setup, Routes& routes, const Round& round,
 
 BreakEven break_even(const Setup& setup, Routes& routes, const Round& round,
                      const CollectiveTimes& times) {
-  BreakEven result = break_even_of(setup, routes, round, times);
+  const Setup dense = dense_rival(setup);
+  const Round dense_round = recorded_round(dense);
+  const CollectiveTimes dense_times = collective_times(dense, routes);
+  const Averages rival{dense, dense_round, dense_times};
+  BreakEven result = break_even_of({setup, round, times}, rival, routes);
+  result.dense_iteration_s = iteration_seconds(dense, dense_round, dense_times);
   const Compression& compression = setup.traffic.compression;
   if (!compression.is_range())
     return result;
   for (double CostRow::*end : {&CostRow::p10, &CostRow::p90}) {
     Setup there = setup;
     there.traffic.compression = compression.at_end(end);
-    result.ends.push_back(break_even_of(there, routes, round, collective_times(there, routes)));
+    if (!there.tensors.empty())
+      there.buckets = cycled(there.scenario, there.model, there.compute, there.traffic);
+    const Round round_there = recorded_round(there);
+    const CollectiveTimes times_there = collective_times(there, routes);
+    result.ends.push_back(break_even_of({there, round_there, times_there}, rival, routes));
   }
   return result;
 }

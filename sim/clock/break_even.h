@@ -16,21 +16,20 @@ struct BandwidthRange {
   double to = 0;
 };
 
-// The bandwidths at which a compressed scenario is faster than its dense rival: the same schedule
-// (`bsp` in place of `topk-sgd`) with the same exchange (Scenario::dense_exchange) and no
-// compressor, all else equal. Compression usually pays below a limit, where sending the saved bytes
-// takes longer than compressing. It pays above a limit if the compressed messages have more bytes
-// in fewer steps, and between two limits if compression then takes longer than what is left of
-// those steps.
+// The bandwidths at which a compressed scenario is faster than its dense_rival(). Compression
+// usually pays below a limit, where sending the saved bytes takes longer than compressing. It pays
+// above a limit if the compressed messages have more bytes in fewer steps, and between two limits
+// if compression then takes longer than what is left of those steps.
 struct BreakEven {
   // Both kinds of ranges are checked again at their limits, with the exchange times there. False if
-  // a limit then moves by more than a factor of four; if exchange times are approximate; if ranks
+  // a limit then moves by more than a factor of four; if exchange times are approximate; if limits
+  // are elsewhere with the messages that are made there (cat); if ranks
   // of several buckets drift apart because work inside the exchange shares the core with other
   // work; if it is uncertain which is faster 5 % beside a limit, because such work may be hidden;
   // or if workers also average in groups.
   bool known = true;
   Traffic rival;
-  std::vector<ExchangeTime> compressed, dense;  // by bucket
+  double dense_iteration_s = 0;  // of the rival, at the scenario's own bandwidths
   // Without overlap. The search starts at (dense bytes_s - compressed bytes_s) / (compress_s +
   // between_s + decompress_s + fixed_s - dense fixed_s), over all buckets, and is repeated with the
   // exchange times at that bandwidth. If bandwidth-factor names links, the whole range is searched

@@ -136,7 +136,7 @@ class Evaluation {
         (over_all ? times_.over_all : times_.within)[index(act.bucket)].compress_s;
     StreamJob job{.then = StreamJob::Then::average, .bucket = act.bucket, .over_all = over_all};
     if (has_second_core_ && seconds > 0) {
-      job.legs = {{Leg::Kind::second_core, seconds}};
+      job.legs = {{Leg::Kind::second_core, std::max(0.0, seconds - bucket(act.bucket).hidden_s)}};
       return streams_.add(on_second_core, std::move(job));
     }
     streams_.compute(seconds);

@@ -132,11 +132,12 @@ std::string explain_break_even(const Setup& setup, Routes& routes, const Averagi
   const bool against_bsp = scenario.schedule->sparsifiers_only;
   std::string text = fmt::format(
       "\nbreak-even: bandwidths{} at which {} over {} is faster than {}no compressor "
-      "over {} (same {}buckets and overlap)\n",
+      "over {} (same {}{} and overlap)\n",
       scenario.link_bandwidths.empty() ? ", all links changed alike,"
                                        : " of the links that bandwidth-factor names",
       scenario.compressor->name, setup.traffic.exchange->name, against_bsp ? "bsp with " : "",
-      even.rival.exchange->name, against_bsp ? "" : "schedule, ");
+      even.rival.exchange->name, against_bsp ? "" : "schedule, ",
+      setup.tensors.empty() ? "buckets" : "cycles");
   if (even.known && std::ranges::all_of(even.ends, &BreakEven::known)) {
     std::vector<std::string> typical, all;  // of a range: without its ends, and with them
     for (Ranges BreakEven::*which : {&BreakEven::with_overlap, &BreakEven::without_overlap}) {
@@ -149,10 +150,11 @@ std::string explain_break_even(const Setup& setup, Routes& routes, const Averagi
     text += "  if nothing overlapped        " + all[1] + "\n";
   } else {
     text +=
-        "  not known: workers drift apart, or exchanges take another course at other bandwidths\n";
+        "  not known: workers drift apart, or exchanges or messages take another course at other "
+        "bandwidths\n";
   }
   return text + fmt::format("  without compression, bucket after bucket: {:.6f} s per iteration\n",
-                            *averaging.dense_iteration_s);
+                            even.dense_iteration_s);
 }
 
 std::string explain_links(const Setup& setup, Routes& routes, const std::vector<LinkLoad>& loads) {

@@ -78,7 +78,7 @@ Json break_even_json(const Averaging& averaging) {
     add(json["at_fast_end"], even.ends.front());
     add(json["at_slow_end"], even.ends.back());
   }
-  json["dense_iteration_s"] = *averaging.dense_iteration_s;
+  json["dense_iteration_s"] = even.dense_iteration_s;
   return json;
 }
 

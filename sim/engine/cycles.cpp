@@ -12,26 +12,6 @@ namespace {
 // of a cycle is in time for it.
 constexpr double margin_s = 2e-9;
 
-void add(const Payload& one, int workers, Payload& all) {
-  const bool drawn = !one.messages.empty() || !all.messages.empty();
-  const bool summed = !one.sums.empty() || !all.sums.empty();
-  if (drawn)
-    all.messages.resize(index(workers), all.bytes);
-  if (summed)
-    all.sums.resize(index(workers), all.bytes);
-  for (int worker = 0; worker < workers; ++worker) {
-    if (drawn)
-      all.messages[index(worker)] += one.message_of(worker);
-    if (summed)
-      all.sums[index(worker)] += one.sum_of(worker);
-  }
-  all.bytes += one.bytes;
-  all.dense_bytes += one.dense_bytes;
-  all.small_bytes += one.small_bytes;
-  all.elements += one.elements;
-  all.tensors += one.tensors;
-}
-
 void add(const ServerParts& one, ServerParts& all) {
   all.resize(one.size());
   std::uint64_t before = 0;
@@ -111,7 +91,7 @@ const Bucket& Cycles::group_of(const std::deque<Made>& tensors) {
   Payload payload = *run_.payload(bucket, iteration);
   for (auto made = tensors.begin() + 1; made != tensors.end(); ++made) {
     const Bucket& tensor = *made->tensor;
-    add(*run_.payload(tensor, iteration), run_.trace.workers, payload);
+    payload.add(*run_.payload(tensor, iteration), run_.trace.workers);
     bucket.index = tensor.index;
     bucket.last = tensor.last;
     bucket.parameters += tensor.parameters;

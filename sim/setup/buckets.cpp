@@ -1,6 +1,8 @@
 #include "sim/setup/buckets.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "sim/catalogue/refuse.h"
@@ -52,25 +54,33 @@ std::vector<Bucket> merged(const Scenario& scenario, const Model& model,
   return buckets;
 }
 
-// Groups the gradients that an iteration averages by the times at which they are ready on the
-// slowest worker. Each gradient is compressed by itself.
+}  // namespace
+
+std::vector<Bucket> fused(const Model& model, const Scenario& scenario, const Fusion& fusion) {
+  std::vector<Bucket> buckets =
+      fused_buckets(model, fusion, static_cast<int>(value_bytes(scenario.precision)));
+  sort_tensors(model, scenario.dense_below, buckets);
+  return buckets;
+}
+
 std::vector<Bucket> cycled(const Scenario& scenario, const Model& model,
-                           const ComputeTimes& compute, const Traffic& traffic,
-                           const std::vector<Bucket>& tensors) {
+                           const ComputeTimes& compute, const Traffic& traffic) {
   int slowest = 0;
   for (int worker = 1; worker < traffic.cluster.topology.workers(); ++worker)
     if (compute.solo_s(worker) > compute.solo_s(slowest))
       slowest = worker;
   const bool second_core = traffic.cluster.workers[index(slowest)].cores > 1;
-  std::vector<double> ready_s;
+  const std::vector<Bucket> tensors = fused(model, scenario, {.bytes = 0});
+  std::vector<double> made_s, compress_s, ready_s;
   double computed_s = scenario.overlap ? 0 : compute.backward_s(slowest);
   double compressed_s = 0;
   for (const Bucket& tensor : tensors) {
     const Plan plan = traffic.plan_of(traffic.payload_of(tensor, -1), slowest);
     const Work* work = first_work(plan);
-    const double compress_s = work == nullptr ? 0 : traffic.compression.seconds(slowest, *work, -1);
+    compress_s.push_back(work == nullptr ? 0 : traffic.compression.seconds(slowest, *work, -1));
     computed_s += scenario.overlap ? compute.backward_s(slowest, tensor) : 0;
-    compressed_s = std::max(compressed_s, computed_s) + compress_s;
+    made_s.push_back(computed_s);
+    compressed_s = std::max(compressed_s, computed_s) + compress_s.back();
     if (!second_core)
       computed_s = compressed_s;
     ready_s.push_back(compressed_s);
@@ -78,15 +88,22 @@ std::vector<Bucket> cycled(const Scenario& scenario, const Model& model,
   std::vector<Bucket> buckets = cycled_buckets(
       model, scenario.fusion, static_cast<int>(value_bytes(scenario.precision)), ready_s);
   sort_tensors(model, scenario.dense_below, buckets);
-  return buckets;
-}
-
-}  // namespace
-
-std::vector<Bucket> fused(const Model& model, const Scenario& scenario, const Fusion& fusion) {
-  std::vector<Bucket> buckets =
-      fused_buckets(model, fusion, static_cast<int>(value_bytes(scenario.precision)));
-  sort_tensors(model, scenario.dense_below, buckets);
+  if (!traffic.compression.on())
+    return buckets;
+  std::size_t first = 0;
+  for (Bucket& bucket : buckets) {
+    const std::size_t end = first + index(bucket.tensors);
+    bucket.apart.assign(tensors.begin() + static_cast<std::ptrdiff_t>(first),
+                        tensors.begin() + static_cast<std::ptrdiff_t>(end));
+    const double all_s =
+        std::accumulate(compress_s.begin() + static_cast<std::ptrdiff_t>(first),
+                        compress_s.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
+    const double free_s = first == 0 ? 0 : ready_s[first - 1];
+    if (second_core)
+      bucket.hidden_s =
+          std::max(0.0, all_s - (ready_s[end - 1] - std::max(made_s[end - 1], free_s)));
+    first = end;
+  }
   return buckets;
 }
 
@@ -135,7 +152,7 @@ std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
       // Cycles make groups of sizes between single tensors and these buckets.
       averaged = fused(model, scenario, {.bytes = 0});
       check_prices(traffic, buckets, averaged, {});
-      buckets = cycled(scenario, model, compute, traffic, averaged);
+      buckets = cycled(scenario, model, compute, traffic);
       break;
     case Fusion::Kind::merged:
       // Merging depends on costs. If the tables have the cost of all tensors together and of each

@@ -132,17 +132,6 @@ double part_of_step(const Scenario& scenario, const Cluster& cluster) {
   return 1.0 / static_cast<double>(cluster.topology.members(group, 0).size());
 }
 
-// Values per parameter that a worker reads and writes for an average of parameters. A plain average
-// replaces them. Where the last average is kept, the change since then is made (3), and applied to
-// that and to the parameters (4); an outer momentum is read and written, too.
-double values_of_an_average(const Scenario& scenario) {
-  if (scenario.schedule == nullptr || scenario.schedule->keeps == nullptr)
-    return 0;
-  const std::size_t kept =
-      scenario.schedule->keeps(scenario.schedule_settings, scenario.compresses()).size();
-  return kept == 0 ? 0 : 5 + 2 * static_cast<double>(kept);
-}
-
 // Samples/s of a device at the fraction `efficiency` of its peak; adds the peak to `source`.
 double samples_at_peak(const Scenario& scenario, const Model& model, const std::string& name,
                        std::string& source) {
@@ -291,6 +280,18 @@ void take_straggling(const Scenario& scenario, const Cluster& cluster,
 
 }  // namespace
 
+// A plain average replaces parameters. Where the last average is kept, the change since then is
+// made (3 values), and applied to that and to the parameters (4); an outer momentum is read and
+// written, too.
+double together_part(const Scenario& scenario) {
+  if (scenario.schedule == nullptr || scenario.schedule->keeps == nullptr ||
+      scenario.optimizer.values == 0)
+    return 0;
+  const std::size_t kept =
+      scenario.schedule->keeps(scenario.schedule_settings, scenario.compresses()).size();
+  return kept == 0 ? 0 : (5 + 2 * static_cast<double>(kept)) / scenario.optimizer.values;
+}
+
 ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster,
                            const std::map<std::string, double>& speeds) {
   const Fastest fastest(cluster);
@@ -318,8 +319,7 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
   if (cluster.workers.size() > 1 && !servers_apply)
     times.launch_s = scenario.optimizer_overhead_s * static_cast<double>(model.layers.size());
   const double own_part = part_of_step(scenario, cluster);
-  if (scenario.optimizer.values > 0)
-    times.together_part = values_of_an_average(scenario) / scenario.optimizer.values;
+  times.together_part = together_part(scenario);
   for (std::size_t w = 0; w < cluster.workers.size(); ++w) {
     const HostFacts& host = cluster.workers[w];
     const double step_s =

@@ -26,8 +26,7 @@ struct ComputeTimes {
   // The reference for scaling: one iteration alone, with the step of all parameters whatever the
   // schedule is, and without recomputation.
   std::vector<double> alone_s;
-  // Seconds of applying an average of parameters, relative to the optimiser's step.
-  double together_part = 0;
+  double together_part = 0;  // see together_part()
   int micro_steps = 1;
   // Software's time before the step. A worker alone hides it, because its host runs ahead of its
   // device; with several workers, hosts wait for communication first.
@@ -68,6 +67,10 @@ struct ComputeTimes {
     return backward_part * bucket.forward_flop / model_flop + again_part_of(bucket);
   }
 };
+
+// Seconds of applying an average of parameters, relative to the optimiser's step: by the values
+// that both read and write for each parameter.
+double together_part(const Scenario& scenario);
 
 // Throws std::runtime_error if no source is available (the error lists the rows that exist), or if
 // the optimiser's step would take longer than the measured iteration that contains it.

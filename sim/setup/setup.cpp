@@ -45,16 +45,14 @@ Cluster load_cluster(const Scenario& scenario, const PlatformFile& platform) {
 }
 
 Traffic load_traffic(const Scenario& scenario, Cluster cluster, const Bucket& model_bucket) {
-  std::optional<double> start_bytes;
+  std::optional<double> start;
   if (scenario.network_prices) {
     const Traffic dense = traffic_of(scenario, cluster, {});
     Routes routes = cluster.routes();
-    const ExchangeCost cost =
-        message_cost(dense, routes, dense.bytes_of(model_bucket), scenario.compressor->reducible);
-    const double bytes = cost.seconds_per_byte > 0 ? cost.startup_s / cost.seconds_per_byte : 0;
-    start_bytes = std::round(std::min(bytes, 1e12));
+    start =
+        start_bytes(dense, routes, dense.bytes_of(model_bucket), scenario.compressor->reducible);
   }
-  Compression compression(scenario, cluster, start_bytes);
+  Compression compression(scenario, cluster, start);
   return traffic_of(scenario, std::move(cluster), std::move(compression));
 }
 

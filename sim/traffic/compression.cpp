@@ -91,6 +91,15 @@ Compression Compression::of_part(double part) const {
   return same;
 }
 
+Compression Compression::with_start(double start_bytes) const {
+  Compression same = *this;
+  Settings& after_warm_up = same.warm_up_stages_.back();
+  after_warm_up = compressor_->network_cost.settings(after_warm_up, start_bytes);
+  same.known_sizes_.clear();
+  same.known_seconds_.clear();
+  return same;
+}
+
 bool Compression::is_range() const {
   return std::ranges::any_of(tables_, &CostTable::is_range);
 }

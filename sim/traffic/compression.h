@@ -38,6 +38,9 @@ class Compression {
   // account.
   Compression of_part(double part) const;
 
+  // The same with network prices, where a start costs as much as moving these bytes.
+  Compression with_start(double start_bytes) const;
+
   // True if a table is a range (CostTable::is_range).
   bool is_range() const;
   // The same with the values at one end of tables that are ranges: p10, or p90.

@@ -19,8 +19,12 @@ struct ExchangeCost {
 
 // b: bytes of gradient. Slope at this bucket's size.
 ExchangeCost gradient_cost(const Traffic& traffic, Routes& routes, const Bucket& bucket);
-// b: bytes of a message that stands for `dense_bytes`. Slope at a megabyte.
+// b: bytes of a message that stands for `dense_bytes`. Slope at a megabyte. Every bandwidth is
+// multiplied by `bandwidth`.
 ExchangeCost message_cost(const Traffic& traffic, Routes& routes, std::uint64_t dense_bytes,
-                          bool summable);
+                          bool summable, double bandwidth = 1);
+// Bytes that take as long as the startup of that; 0 if bytes take no time.
+double start_bytes(const Traffic& traffic, Routes& routes, std::uint64_t dense_bytes, bool summable,
+                   double bandwidth = 1);
 
 }  // namespace syncline

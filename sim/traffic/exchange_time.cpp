@@ -373,13 +373,10 @@ std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
       entry->second = exchange_time(traffic, routes, payload, bandwidth, found);
     }
     times[i] = entry->second;
+    if (!buckets[i].apart.empty() && traffic.compression.on())
+      times[i].compress_s = traffic.compress_apart_s(buckets[i]);
   }
   return times;
-}
-
-std::vector<ExchangeTime> bucket_times(const std::optional<Traffic>& traffic, Routes& routes,
-                                       const std::vector<Bucket>& buckets) {
-  return traffic ? bucket_times(*traffic, routes, buckets) : std::vector<ExchangeTime>();
 }
 
 std::map<int, double> link_bytes_per_iteration(const Traffic& traffic, Routes& routes,

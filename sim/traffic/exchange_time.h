@@ -53,8 +53,10 @@ ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload
 std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
                                        const std::vector<Bucket>& buckets, double bandwidth = 1);
 // Empty without traffic.
-std::vector<ExchangeTime> bucket_times(const std::optional<Traffic>& traffic, Routes& routes,
-                                       const std::vector<Bucket>& buckets);
+inline std::vector<ExchangeTime> bucket_times(const std::optional<Traffic>& traffic, Routes& routes,
+                                              const std::vector<Bucket>& buckets) {
+  return traffic ? bucket_times(*traffic, routes, buckets) : std::vector<ExchangeTime>();
+}
 
 // Bytes that one iteration of all workers puts on each link (index into routes.links()), from
 // Traffic::for_each_activity.

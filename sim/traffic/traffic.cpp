@@ -75,6 +75,12 @@ Payload Traffic::payload_of(const Bucket& bucket, int iteration) const {
     return payload;
   }
   Payload payload;
+  if (!bucket.apart.empty()) {
+    payload = payload_of(bucket.apart.front(), iteration);
+    for (auto tensor = bucket.apart.begin() + 1; tensor != bucket.apart.end(); ++tensor)
+      payload.add(payload_of(*tensor, iteration), cluster.topology.workers());
+    return payload;
+  }
   payload.tensors = bucket.tensors;
   payload.elements = compressed_of(bucket);
   payload.dense_bytes = payload.elements * value_bytes(precision);
@@ -87,6 +93,20 @@ Payload Traffic::payload_of(const Bucket& bucket, int iteration) const {
     for (int worker = 0; worker < cluster.topology.workers(); ++worker)
       payload.messages.push_back(compression.drawn_bytes(size, worker, iteration, bucket.index));
   return payload;
+}
+
+double Traffic::compress_apart_s(const Bucket& bucket) const {
+  double slowest_s = 0;
+  for (const int rank : compression.one_worker_of_each_table()) {
+    double seconds = 0;
+    for (const Bucket& tensor : bucket.apart) {
+      const Plan plan = plan_of(payload_of(tensor, -1), rank);
+      if (const Work* work = first_work(plan))
+        seconds += compression.seconds(rank, *work, -1);
+    }
+    slowest_s = std::max(slowest_s, seconds);
+  }
+  return slowest_s;
 }
 
 std::uint64_t Traffic::encoded_of(const Bucket& bucket) const {

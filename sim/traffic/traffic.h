@@ -99,6 +99,8 @@ struct Traffic {
   // The payload sent for a bucket's gradient in an iteration. -1: after warm-up, with the expected
   // size.
   Payload payload_of(const Bucket& bucket, int iteration) const;
+  // Seconds of the slowest worker for compressing the bucket's `apart` one by one, after warm-up.
+  double compress_apart_s(const Bucket& bucket) const;
   // Bytes of the servers' answer: dense parameters, or differences in a message `scale` times as
   // long as the payload's; plus small tensors, uncompressed.
   std::uint64_t pulled_bytes(const Payload& payload, double scale = 1) const;

@@ -104,5 +104,53 @@ TEST(BreakEven, OfOneBucketIsWhatArithmeticSays) {
       }
 }
 
+// With a compressor a worker keeps the last average and applies the change since then; without one
+// an average replaces its parameters. Until November 2026 the rival applied a change, too.
+TEST(BreakEven, TheRivalOfLocalSgdReplacesItsParameters) {
+  for (const char* overlap : {"on", "off"}) {
+    const Options options{{"platform", star_platform({.nodes = 3})},
+                          {"model", model_of({4'000'000, 1'000'003})},
+                          {"device", cost_table(1e-9, 1e-10)},
+                          {"schedule", "local-sgd"},
+                          {"local-steps", "2"},
+                          {"compressor", "topk"},
+                          {"optimizer", "adam"},
+                          {"memory-bandwidth", "1e10"},
+                          {"overlap", overlap},
+                          {"fidelity", "step"},
+                          {"iterations", "8"}};
+    EXPECT_NEAR(predicted(options).rival_s, simulated(dense(options)).iteration_s(), 1e-6)
+        << overlap;
+  }
+}
+
+// Cat's messages depend on the bandwidth. Until November 2026 limits were those with the messages
+// of the scenario's own bandwidth, up to twice too high.
+TEST(BreakEven, OfCatIsWithTheMessagesThatAreMadeThere) {
+  int limits = 0;
+  for (const int nodes : {2, 4})
+    for (const char* overlap : {"on", "off"})
+      for (const double nic_Bps : {1.25e8, 4e9, 1e10}) {
+        const Options options{{"platform", star_platform({.nodes = nodes, .nic_Bps = nic_Bps})},
+                              {"model", model_of({2'000'000})},
+                              {"device", cost_table(5e-11, 5e-11)},
+                              {"compressor", "cat"},
+                              {"exchange", "allgather"},
+                              {"overlap", overlap}};
+        const Predicted closed = predicted(options);
+        EXPECT_TRUE(closed.even_known) << nodes << overlap << nic_Bps;
+        for (const auto& [from, to] : closed.with_overlap)
+          for (const auto& [limit, pays_below] : {std::pair(from, false), {to, true}})
+            for (const double factor : {0.93, 1.07})
+              if (limit > 0) {
+                ++limits;
+                const Options there = at_bandwidth(options, limit * factor);
+                EXPECT_EQ(seconds_of(there) < seconds_of(dense(there)), (factor < 1) == pays_below)
+                    << nodes << overlap << nic_Bps << " at " << factor << " of " << limit;
+              }
+      }
+  EXPECT_GE(limits, 20);
+}
+
 }  // namespace
 }  // namespace syncline

@@ -50,7 +50,7 @@ std::string predictions(const Scenario& scenario) {
       << number(known ? known->without_overlap_s.value_or(0) : 0) << ' ';
   if (known && known->even) {
     const BreakEven& even = *known->even;
-    out << number(*known->dense_iteration_s) << ' ' << even.known;
+    out << number(even.dense_iteration_s) << ' ' << even.known;
     for (const auto* ranges : {&even.without_overlap, &even.with_overlap}) {
       out << ' ' << ranges->size();
       for (const auto& [from, to] : *ranges)
