@@ -17,8 +17,8 @@ namespace {
 constexpr double lowest = 1e-9;  // search range, in multiples of the scenario's bandwidth
 constexpr double highest = 1e9;
 constexpr int many_looks = 1800;     // a hundred per decade: finds both limits of a range
-constexpr double near_limit = 1.05;  // so near it is known which is faster
 constexpr int few_looks = 72;        // used where each look evaluates all exchanges anew
+constexpr double near_limit = 1.05;  // so near a limit it is known which is faster
 
 // `extra_s`: compressed minus dense seconds at a multiple of the bandwidth; negative within the
 // ranges.
@@ -84,10 +84,10 @@ struct Averages {
   const Round& round;
   const CollectiveTimes& times;
 
-  double seconds(std::vector<ExchangeTime> over_all, double bandwidth = 1) const {
+  double seconds(const std::vector<ExchangeTime>& over_all) const {
     CollectiveTimes all = times;
-    all.over_all = std::move(over_all);
-    return iteration_seconds(setup, round, all, bandwidth);
+    all.over_all = over_all;
+    return iteration_seconds(setup, round, all);
   }
   // If ranks reach an exchange at different times, the work inside all exchanges but the last may
   // be hidden behind the next exchange.
@@ -96,7 +96,7 @@ struct Averages {
       buckets[i].between_s = 0;
       buckets[i].works.clear();
     }
-    return seconds(std::move(buckets));
+    return seconds(buckets);
   }
   double together_s() const { return setup.compute.together_s(slowest_worker(setup)); }
   // Without overlap and computation.
@@ -108,18 +108,21 @@ struct Averages {
   }
 };
 
-using SecondsOf = double (*)(const Averages&, const std::vector<ExchangeTime>&);
-
-double alone_s(const Averages& one, const std::vector<ExchangeTime>& buckets) {
-  return one.alone_s(buckets);
-}
-
-double overlapped_s(const Averages& one, const std::vector<ExchangeTime>& buckets) {
-  return one.seconds(buckets);
-}
+using SecondsOf = double (Averages::*)(const std::vector<ExchangeTime>&) const;
 
 // A scenario and its rival, and their exchange times at given bandwidths.
 class Both {
+  // What `run` returns for multiples of the bandwidths; it is told that of all links.
+  template <class Run>
+  auto scaled(double bandwidth, Run run) {
+    if (!of_named())
+      return run(bandwidth);
+    routes_.scale_named(bandwidth);
+    auto result = run(1.0);
+    routes_.scale_named(1);
+    return result;
+  }
+
  public:
   Both(const Averages& ours, const Averages& rival, Routes& routes)
       : ours_(ours), rival_(rival), routes_(routes) {}
@@ -132,13 +135,10 @@ class Both {
     const auto [known, added] = known_.try_emplace(bandwidth);
     if (!added)
       return known->second;
-    if (of_named())
-      routes_.scale_named(bandwidth);
-    const double of_all = of_named() ? 1 : bandwidth;
-    known->second = {bucket_times(ours_.setup.traffic, routes_, ours_.setup.buckets, of_all),
-                     bucket_times(rival_.setup.traffic, routes_, rival_.setup.buckets, of_all)};
-    if (of_named())
-      routes_.scale_named(1);
+    known->second = scaled(bandwidth, [&](double of_all) -> Times {
+      return {bucket_times(ours_.setup.traffic, routes_, ours_.setup.buckets, of_all),
+              bucket_times(rival_.setup.traffic, routes_, rival_.setup.buckets, of_all)};
+    });
     return known->second;
   }
 
@@ -158,8 +158,8 @@ class Both {
     for (int look = 0; look < most_looks && limit > 0; ++look) {
       const Traffic traffic = traffic_at(limit);
       const double next = limit_near(limit, [&](double bandwidth) {
-        return seconds_of(ours_, compressed_at(bandwidth, traffic)) -
-               seconds_of(rival_, at(bandwidth).second);
+        return (ours_.*seconds_of)(compressed_at(bandwidth, traffic)) -
+               (rival_.*seconds_of)(at(bandwidth).second);
       });
       if (std::abs(next / limit - 1) < 1e-3)
         return next;
@@ -171,7 +171,7 @@ class Both {
 
   double extra_s(double bandwidth, SecondsOf seconds_of) {
     const Times& both = at(bandwidth);
-    return seconds_of(ours_, both.first) - seconds_of(rival_, both.second);
+    return (ours_.*seconds_of)(both.first) - (rival_.*seconds_of)(both.second);
   }
 
   // True if compression pays within these ranges alone, also with the messages that a compressor
@@ -191,7 +191,7 @@ class Both {
           looks.insert(looks.end(), {limit / near_limit, limit * near_limit});
     return std::ranges::all_of(looks, [&](double bandwidth) {
       const auto [compressed, dense] = with_messages_at(bandwidth);
-      return (seconds_of(ours_, compressed) < seconds_of(rival_, dense)) == pays_by(bandwidth);
+      return ((ours_.*seconds_of)(compressed) < (rival_.*seconds_of)(dense)) == pays_by(bandwidth);
     });
   }
 
@@ -204,26 +204,19 @@ class Both {
 
  private:
   std::vector<ExchangeTime> compressed_at(double bandwidth, const Traffic& traffic) {
-    if (of_named())
-      routes_.scale_named(bandwidth);
-    auto times = bucket_times(traffic, routes_, ours_.setup.buckets, of_named() ? 1 : bandwidth);
-    if (of_named())
-      routes_.scale_named(1);
-    return times;
+    return scaled(bandwidth, [&](double of_all) {
+      return bucket_times(traffic, routes_, ours_.setup.buckets, of_all);
+    });
   }
 
   // Ours, with the messages of this bandwidth.
   Traffic traffic_at(double bandwidth) {
-    const Setup& setup = ours_.setup;
-    Traffic traffic = setup.traffic;
+    Traffic traffic = ours_.setup.traffic;
     const Traffic dense = dense_traffic(traffic, *traffic.exchange);
-    if (of_named())
-      routes_.scale_named(bandwidth);
-    traffic.compression = traffic.compression.with_start(
-        start_bytes(dense, routes_, dense.bytes_of(setup.model_bucket),
-                    traffic.compression.compressor().reducible, of_named() ? 1 : bandwidth));
-    if (of_named())
-      routes_.scale_named(1);
+    traffic.compression = traffic.compression.with_start(scaled(bandwidth, [&](double of_all) {
+      return start_bytes(dense, routes_, dense.bytes_of(ours_.setup.model_bucket),
+                         traffic.compression.compressor().reducible, of_all);
+    }));
     return traffic;
   }
 
@@ -278,16 +271,16 @@ BreakEven break_even_of(const Averages& ours, const Averages& rival, Routes& rou
   };
   result.known = !drift_apart(ours.times.over_all) && !ours.setup.within;
   if (both.of_named() && result.known) {
-    result.without_overlap = find(alone_s);
-    result.with_overlap = find(overlapped_s);
+    result.without_overlap = find(&Averages::alone_s);
+    result.with_overlap = find(&Averages::seconds);
   } else {
     find_ranges(ours, rival, result);
   }
   if (!result.known)
     return result;
   if (!both.of_named() || ours.setup.scenario.network_prices) {
-    look_again(result.without_overlap, alone_s);
-    look_again(result.with_overlap, overlapped_s);
+    look_again(result.without_overlap, &Averages::alone_s);
+    look_again(result.with_overlap, &Averages::seconds);
   }
   for (const auto& [from, to] : result.with_overlap)
     result.known = result.known &&
@@ -295,8 +288,8 @@ BreakEven break_even_of(const Averages& ours, const Averages& rival, Routes& rou
                                   both.is_confirmed(from * near_limit, true))) &&
                    (to == 0 || (both.is_confirmed(to / near_limit, true) &&
                                 both.is_confirmed(to * near_limit, false)));
-  result.known = result.known && both.is_so_everywhere(result.with_overlap, overlapped_s) &&
-                 both.is_so_everywhere(result.without_overlap, alone_s);
+  result.known = result.known && both.is_so_everywhere(result.with_overlap, &Averages::seconds) &&
+                 both.is_so_everywhere(result.without_overlap, &Averages::alone_s);
   return result;
 }
 
@@ -317,7 +310,8 @@ BreakEven break_even(const Setup& setup, Routes& routes, const Round& round,
     Setup there = setup;
     there.traffic.compression = compression.at_end(end);
     if (!there.tensors.empty())
-      there.buckets = cycled(there.scenario, there.model, there.compute, there.traffic);
+      there.buckets =
+          cycled(there.scenario, there.model, there.compute, there.traffic, there.tensors);
     const Round round_there = recorded_round(there);
     const CollectiveTimes times_there = collective_times(there, routes);
     result.ends.push_back(break_even_of({there, round_there, times_there}, rival, routes));

@@ -64,13 +64,13 @@ std::vector<Bucket> fused(const Model& model, const Scenario& scenario, const Fu
 }
 
 std::vector<Bucket> cycled(const Scenario& scenario, const Model& model,
-                           const ComputeTimes& compute, const Traffic& traffic) {
+                           const ComputeTimes& compute, const Traffic& traffic,
+                           const std::vector<Bucket>& tensors) {
   int slowest = 0;
   for (int worker = 1; worker < traffic.cluster.topology.workers(); ++worker)
     if (compute.solo_s(worker) > compute.solo_s(slowest))
       slowest = worker;
   const bool second_core = traffic.cluster.workers[index(slowest)].cores > 1;
-  const std::vector<Bucket> tensors = fused(model, scenario, {.bytes = 0});
   std::vector<double> made_s, compress_s, ready_s;
   double computed_s = scenario.overlap ? 0 : compute.backward_s(slowest);
   double compressed_s = 0;
@@ -152,7 +152,7 @@ std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
       // Cycles make groups of sizes between single tensors and these buckets.
       averaged = fused(model, scenario, {.bytes = 0});
       check_prices(traffic, buckets, averaged, {});
-      buckets = cycled(scenario, model, compute, traffic);
+      buckets = cycled(scenario, model, compute, traffic, averaged);
       break;
     case Fusion::Kind::merged:
       // Merging depends on costs. If the tables have the cost of all tensors together and of each

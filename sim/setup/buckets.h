@@ -23,10 +23,11 @@ std::vector<Bucket> sent(const Traffic& traffic, const Bucket& model_bucket,
 // because there is only one worker.
 double cycle_seconds(const Scenario& scenario, const Traffic& traffic);
 
-// The groups of tensors that cycles send in a run without jitter, by when the slowest worker has
-// them ready. Each tensor is compressed by itself.
+// The groups of these tensors that cycles send in a run without jitter, by when the slowest worker
+// has them ready. Each tensor is compressed by itself.
 std::vector<Bucket> cycled(const Scenario& scenario, const Model& model,
-                           const ComputeTimes& compute, const Traffic& traffic);
+                           const ComputeTimes& compute, const Traffic& traffic,
+                           const std::vector<Bucket>& tensors);
 
 // The buckets that the scenario asks for, with cycles of this length. Throws std::invalid_argument
 // if the cost tables lack a price of a message.

@@ -10,7 +10,8 @@ Setup dense_rival(const Setup& setup) {
   rival.traffic = dense_traffic(setup.traffic, *setup.scenario.dense_exchange);
   rival.compute.together_part = together_part(rival.scenario);
   if (!setup.tensors.empty())
-    rival.buckets = cycled(rival.scenario, rival.model, rival.compute, rival.traffic);
+    rival.buckets =
+        cycled(rival.scenario, rival.model, rival.compute, rival.traffic, setup.tensors);
   return rival;
 }
 

@@ -100,12 +100,11 @@ double straggling_factor(const Scenario& scenario, const Topology& topology,
   const Settings& settings = scenario.schedule_settings;
   std::map<int, Replica> replicas;
   const bool has_shards = schedule.sharding != nullptr;
-  const auto number_of = [&](int worker) {
-    if (has_shards)
-      return topology.group_of(schedule.sharding(settings).group, worker);
-    const auto group = schedule.replica == nullptr ? std::nullopt : schedule.replica(settings);
-    return group ? topology.group_of(*group, worker) : worker;
-  };
+  std::optional<Among> group;
+  if (has_shards)
+    group = schedule.sharding(settings).group;
+  else if (schedule.replica != nullptr)
+    group = schedule.replica(settings);
   double slowest_s = 0;
   for (int worker = 0; worker < topology.workers(); ++worker) {
     const ComputedIteration& one = iterations[index(worker)];
@@ -113,7 +112,7 @@ double straggling_factor(const Scenario& scenario, const Topology& topology,
     slowest_s = std::max(slowest_s, all_s);
     if (all_s == 0)
       continue;
-    Replica& replica = replicas[number_of(worker)];
+    Replica& replica = replicas[group ? topology.group_of(*group, worker) : worker];
     if (has_shards && one.passes_s > 0 && one.step_s > 0) {
       replica.first.push_back({one.step_s, scenario.straggling});
       replica.second.push_back({one.passes_s, scenario.straggling});

@@ -28,10 +28,9 @@ struct ComputedIteration {
 
 // How many times as long computation takes until the slowest worker has it, in the mean. A step and
 // the passes that follow it are of two iterations, which vary independently; workers that hold
-// shards together also wait for each other between the two. Workers that
-// average after k iterations vary by `straggling` / sqrt(k); replicas of workers, first within,
-// then as a whole. An average that arrives d iterations later lets replicas get so far ahead, and
-// hides most.
+// shards together also wait for each other between the two. Workers that average after k iterations
+// vary by `straggling` / sqrt(k); replicas of workers, first within, then as a whole. An average
+// that arrives d iterations later lets replicas get so far ahead, and hides most.
 double straggling_factor(const Scenario& scenario, const Topology& topology,
                          const std::vector<ComputedIteration>& iterations);
 

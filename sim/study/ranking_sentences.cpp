@@ -309,8 +309,7 @@ std::string epoch_sentence(const Results& results, const Ranking& ranking) {
   };
   const std::string cost = cost_shown(*fastest.epoch_cost);
   const RankedCell& cheapest = *std::ranges::min_element(ranking.cells, {}, priced);
-  constexpr double as_cheap = 1.005;
-  if (*fastest.epoch_cost <= priced(cheapest) * as_cheap)
+  if (*fastest.epoch_cost <= priced(cheapest) * (1 + smallest_lead))
     return fmt::format("The fastest ({}) is also the cheapest: {} per {} samples, in {}.{}",
                        whom(fastest), cost, amount, duration_shown(fastest.epoch_s),
                        prices_of(results, ranking));

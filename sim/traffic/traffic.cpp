@@ -74,13 +74,13 @@ Payload Traffic::payload_of(const Bucket& bucket, int iteration) const {
     payload.parts = bucket.parts;
     return payload;
   }
-  Payload payload;
   if (!bucket.apart.empty()) {
-    payload = payload_of(bucket.apart.front(), iteration);
+    Payload payload = payload_of(bucket.apart.front(), iteration);
     for (auto tensor = bucket.apart.begin() + 1; tensor != bucket.apart.end(); ++tensor)
       payload.add(payload_of(*tensor, iteration), cluster.topology.workers());
     return payload;
   }
+  Payload payload;
   payload.tensors = bucket.tensors;
   payload.elements = compressed_of(bucket);
   payload.dense_bytes = payload.elements * value_bytes(precision);

@@ -250,7 +250,7 @@ TEST(Law34, ClosedFormsCompressTheTensorsOfAGroupOneByOne) {
   Options options = cycles_of("0.5");
   options["compressor"] = "topk";
   options["device"] = table_of_launches(encode_s, decode_s);
-  options["density"] = "0.0000105";  // 10.5 values of a million: 11, or 10 of each tensor's
+  options["density"] = "0.0000105";  // 10.5 of each million: rounded tensor by tensor
   for (const int cores : {1, 2})
     for (const char* overlap : {"on", "off"})
       for (const char* cycle : {"0.5", "0.034", "0.018"}) {
